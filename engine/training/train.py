@@ -90,16 +90,21 @@ def build(shape: dict[str, int], recipe: dict[str, Any], tokenizer: PreTrainedTo
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
     )
-    return LlamaForCausalLM(config)
+    model = LlamaForCausalLM(config)
+    with torch.no_grad():
+        for layer in model.model.layers:  # so that depth does not blow up the residual stream (GPT-2, section 2.3)
+            layer.self_attn.o_proj.weight /= math.sqrt(2 * shape["layers"])
+            layer.mlp.down_proj.weight /= math.sqrt(2 * shape["layers"])
+    return model
 
 
-def optimisers(model: LlamaForCausalLM, recipe: dict[str, Any]) -> list[torch.optim.Optimizer]:
+def optimisers(model: LlamaForCausalLM, shape: dict[str, Any], recipe: dict[str, Any]) -> list[torch.optim.Optimizer]:
     """Muon on the layers' matrices, AdamW on embeddings and norms."""
     inner = [p for name, p in model.named_parameters() if p.ndim == 2 and "layers" in name]
     chosen = {id(p) for p in inner}
     rest = [p for p in model.parameters() if id(p) not in chosen]
     return [
-        torch.optim.Muon(inner, lr=recipe["muon_rate"], weight_decay=0.01),
+        torch.optim.Muon(inner, lr=shape["muon_rate"], weight_decay=0.01),
         torch.optim.AdamW(rest, lr=recipe["adamw_rate"], betas=(0.9, 0.95), weight_decay=0.0),
     ]
 
@@ -118,7 +123,7 @@ def train(name: str, out: Path) -> None:
     torch.manual_seed(recipe["seed"])
     tokenizer = train_tokenizer(recipe["vocabulary"], recipe["tokenizer_samples"], recipe["seed"])
     model = build(shape, recipe, tokenizer)
-    chosen = optimisers(model, recipe)
+    chosen = optimisers(model, shape, recipe)
     checkpoint = out / f"{name}.checkpoint.pt"
     step = restore(checkpoint, model, chosen)
     stream = batches(tokenizer, recipe["batch_tokens"], Random(recipe["seed"] + 1 + step))

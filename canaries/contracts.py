@@ -1,0 +1,95 @@
+"""The nouns of the gate: finding, reason, verdict, and what a target must be able to do.
+
+Knows nothing about torch or about any particular engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol
+
+from ..engine.request import Generation, Request
+
+
+class Status(StrEnum):
+    """What one check found in one cell."""
+
+    PASS = "PASS"  # noqa: S105
+    FAIL = "FAIL"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    NOT_EXERCISED = "NOT_EXERCISED"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+
+
+class Reason(StrEnum):
+    """Why a result is held. `canaries/reasons.py` says what each means and what to do next."""
+
+    CORRECTNESS = "CORRECTNESS"
+    DISTRIBUTION = "DISTRIBUTION"
+    METRICS = "METRICS"
+    LOSSY_UNDECLARED = "LOSSY_UNDECLARED"
+    NOT_EXERCISED = "NOT_EXERCISED"
+    BASELINE_UNSTABLE = "BASELINE_UNSTABLE"
+    NOT_SPECULATIVE = "NOT_SPECULATIVE"
+    SPEED_UNSUPPORTED = "SPEED_UNSUPPORTED"
+    INCOMPLETE = "INCOMPLETE"
+
+
+class Verdict(StrEnum):
+    """What may be done with a speed result."""
+
+    PASS = "PASS"  # noqa: S105
+    HOLD = "HOLD"
+    LOSSY = "LOSSY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one check found in one cell, with all that a reader needs to weigh and reproduce it.
+
+    `summary` is one line for people. `reason` is the reason a HOLD carries if this finding causes one (None when it
+    passed). `evidence` and `design` are the JSON forms of the statistics behind it, `reproduce` the canary ids or seeds
+    that show it, `seen` the smallest fault the check would have seen, in words.
+    """
+
+    check: str
+    cell: str
+    status: Status
+    summary: str
+    reason: Reason | None = None
+    evidence: tuple[Mapping[str, Any], ...] = ()
+    design: tuple[Mapping[str, Any], ...] = ()
+    reproduce: tuple[str, ...] = ()
+    seen: str = ""
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Replay(NamedTuple):
+    """One answer teacher-forced through a target, position by position.
+
+    margin
+        Best logit less the logit of the token that was emitted, in logits; 0 where it was the best.
+    gap
+        Best logit less the second best: the census of margins.
+    """
+
+    margin: tuple[float, ...]
+    gap: tuple[float, ...]
+
+
+class Target(Protocol):
+    """The thing under test: one arm. Optional abilities are named in `capabilities`."""
+
+    name: str
+    capabilities: frozenset[str]
+
+    def encode(self, messages: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
+        """Prompt ids of a conversation, the assistant's turn opened."""
+
+    def generate(self, requests: Sequence[Request]) -> list[Generation]:
+        """Answers in the order of the requests, decoded as one batch."""
+
+    def identity(self) -> dict[str, Any]:
+        """Effective configuration, versions and digests, as plain JSON."""
