@@ -88,6 +88,23 @@ def draw(probs: Floats, uniforms: Floats | float) -> Ints:
     return tokens
 
 
+def in_support(logits: Floats, token: int, sampling: Sampling, slack: float) -> bool:
+    """Whether `token` may be emitted after `logits` (vocabulary,), the filters' edges moved outwards by `slack`.
+
+    `slack` is in logits for top-k and min-p and in mass for top-p, so that a rounding error at an edge is not a fault.
+    """
+    if sampling.temperature == 0:
+        return bool(logits[token] >= logits.max() - slack)
+    ahead = logits > logits[token] + slack
+    if 0 < sampling.top_k <= ahead.sum():
+        return False
+    kept = _law(logits[None], Sampling(temperature=sampling.temperature, top_k=sampling.top_k))[0]
+    if kept[ahead].sum() >= sampling.top_p + slack and sampling.top_p < 1:
+        return False
+    best = (logits.max() - logits[token]) / sampling.temperature
+    return sampling.min_p == 0 or bool(best <= -np.log(sampling.min_p) + slack)
+
+
 def _nucleus(probs: Floats, top_p: float) -> npt.NDArray[np.bool_]:
     """The smallest set of most probable tokens whose mass reaches `top_p`; the first token of a tie comes first."""
     order = np.argsort(-probs, axis=-1, kind="stable")
