@@ -6,6 +6,7 @@ the tuple `history` of the i tokens before it. `draft` has the same shapes. Arra
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def chain_law(target: Sequence[Table], draft: Sequence[Table]) -> Table:
     for p, q in zip(target, draft, strict=True):
         reached = reached[..., None] * np.minimum(p, q)
         past.append(reached.sum())
-    return np.array([*(here - there for here, there in zip(past[:-1], past[1:], strict=True)), past[-1]])
+    return np.array([*(here - there for here, there in pairwise(past)), past[-1]])
 
 
 def mean_accepted(law: Table) -> Any:

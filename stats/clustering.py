@@ -1,4 +1,4 @@
-"""Do forks sit at marked places (rejections, block edges) more often than chance puts them there?"""
+"""Whether forks sit at marked places (rejections, block edges) more often than chance puts them there."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ def design(*, marked: int, positions: int, false_alarm: float, miss: float) -> D
 
 def _smallest_rate(marked: int, positions: int, *, false_alarm: float, miss: float) -> float:
     forks = np.arange(marked + 1)
-    enough = hypergeom.sf(forks - 1, positions, marked, forks) <= false_alarm
+    enough = np.asarray(hypergeom.sf(forks - 1, positions, marked, forks) <= false_alarm)
     needed = int(np.argmax(enough))
     return float(beta.isf(miss, needed, marked - needed + 1)) if enough.any() else math.inf

@@ -37,8 +37,8 @@ def pool(counts: ArrayLike, probs: ArrayLike, *, floor: float) -> Pooled:
     groups = _groups(law, int(observed.sum()), floor)
     inside = law > 0
     return Pooled(
-        np.bincount(groups, weights=observed[inside]).astype(np.int64),
-        np.bincount(groups, weights=law[inside]),
+        counts=np.bincount(groups, weights=observed[inside]).astype(np.int64),
+        probs=np.bincount(groups, weights=law[inside]).astype(np.float64),
     )
 
 

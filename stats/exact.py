@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -126,13 +127,13 @@ def enumerate_law(
     Worked example: `lambda rng: rng.uniform(0) * 3 < 1` -> {True: 1/3, False: 2/3}, for Fractions 3 and 1.
     """
     law: dict[Outcome, Fraction] = {}
-    forced: list[_Fork] | None = []
+    forced: list[_Fork] = []
     for _ in range(most_paths):
         chance = SymbolicRandomness(forced)
         outcome = run(chance)
         law[outcome] = law.get(outcome, Fraction(0)) + _mass(chance.forks)
         forced = _next_path(chance.forks)
-        if forced is None:
+        if not forced:
             assert sum(law.values()) == 1
             return law
     raise ValueError(f"more than {most_paths} paths; take fewer tokens, a shorter draft or a larger most_paths")
@@ -174,13 +175,13 @@ def _continuations(text: Text, target: Laws, length: int) -> list[tuple[Text, Fr
     return ends
 
 
-def _next_path(forks: Sequence[_Fork]) -> list[_Fork] | None:
-    """The choices that force the next untaken path, depth first; None where all were taken."""
+def _next_path(forks: Sequence[_Fork]) -> list[_Fork]:
+    """The choices that force the next untaken path, depth first; empty where all were taken."""
     for step in reversed(range(len(forks))):
         weights, taken = forks[step]
         if taken + 1 < len(weights):
             return [*forks[:step], _Fork(weights, taken + 1)]
-    return None
+    return []
 
 
 def _mass(forks: Sequence[_Fork]) -> Fraction:
@@ -191,7 +192,9 @@ def _mass(forks: Sequence[_Fork]) -> Fraction:
 
 
 def _fraction(number: Any) -> Fraction:
-    """`number` as a Fraction; floats are refused, since a law rounded to floats is no longer the law."""
-    if isinstance(number, float):
-        raise TypeError(f"{number!r} is a float; exact enumeration takes Fractions and whole numbers only")
-    return Fraction(int(number)) if not isinstance(number, Fraction) else number
+    """`number` as a Fraction; floats are refused: rounded to floats, a law no longer sums to 1."""
+    if isinstance(number, Fraction):
+        return number
+    if not isinstance(number, Integral):
+        raise TypeError(f"{number!r} is no rational number; exact enumeration takes Fractions and whole numbers only")
+    return Fraction(int(number))

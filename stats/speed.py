@@ -74,7 +74,7 @@ def _interval(
     n = logs.size
     means = logs[rng.integers(n, size=(resamples, n))].mean(axis=1)
     tail = float(norm.cdf(math.sqrt(n / (n - 1)) * student.ppf((1 - confidence) / 2, n - 1)))
-    return np.quantile(means, [tail, 1 - tail])
+    return np.asarray(np.quantile(means, [tail, 1 - tail]), dtype=np.float64)
 
 
 def _checked(seconds: ArrayLike) -> NDArray[np.float64]:
