@@ -66,10 +66,9 @@ def checked_law(probs: ArrayLike) -> NDArray[np.float64]:
 def checked_counts(counts: ArrayLike) -> NDArray[np.int64]:
     """`counts` as int64, refused unless they are whole and non-negative."""
     given = np.asarray(counts)
-    observed = given.astype(np.int64)
-    if (observed != given).any() or (observed < 0).any():
+    if not (np.isfinite(given) & (given >= 0) & (np.floor(given) == given)).all():
         raise ValueError(f"counts must be whole and non-negative; got {given.tolist()}")
-    return observed
+    return given.astype(np.int64)
 
 
 def _groups(law: NDArray[np.float64], n: int, floor: float) -> NDArray[np.int64]:

@@ -92,6 +92,7 @@ def chi_square_detectable(n: int, cells: int, *, false_alarm: float, miss: float
 def ks_draws(effect: float, *, false_alarm: float, miss: float) -> int:
     """Draws after which the DKW test finds a CDF gap of `effect`: 0.01 at 1e-6 and 1e-6 takes 290,174."""
     _check_effect(effect)
+    _check_rates(false_alarm, miss)
     radii = _dkw_radius(1, false_alarm) + _dkw_radius(1, miss)
     return _enough((radii / effect) ** 2, effect, lambda n: ks_detectable(n, false_alarm=false_alarm, miss=miss))
 
@@ -110,6 +111,7 @@ def ks_detectable(n: int, *, false_alarm: float, miss: float) -> float:
 def rate_draws(rate: float, *, miss: float) -> int:
     """Independent tokens among which a fault of this `rate` shows at least once, except with chance `miss`."""
     _check_effect(rate)
+    _check_rates(miss)
     needed = math.log(miss) / math.log1p(-rate) if rate < 1 else 1.0
     return _enough(needed, rate, lambda n: rate_detectable(n, miss=miss))
 

@@ -23,8 +23,9 @@ TEST = "kolmogorov_smirnov.uniform_ks"
 def randomised_pit(probs_below: ArrayLike, prob: ArrayLike, uniforms: ArrayLike) -> NDArray[np.float64]:
     """`probs_below + uniforms * prob`: uniform on [0, 1] where the token was drawn from its law.
 
-    All of shape (draws,). probs_below: mass of the tokens before the one drawn; prob: its own mass. Rounding that
-    leaves [0, 1] is cut off.
+    All of shape (draws,). probs_below: mass of the tokens before the one drawn; prob: its own mass. "Before" is any
+    order fixed by the law alone; take the likelier first. In vocabulary order the draws of a sampler at the wrong
+    temperature are lifted as often as lowered, and the gap cancels out. Rounding that leaves [0, 1] is cut off.
     """
     below, mass, v = (np.asarray(array, dtype=np.float64) for array in (probs_below, prob, uniforms))
     if not below.shape == mass.shape == v.shape:

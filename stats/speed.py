@@ -47,7 +47,7 @@ def paired_ratio(
 
     Both of shape (prompts,) or (prompts, repeats). Repeats of one prompt are averaged in log first: they tell about the
     clock, not about prompts, and must not pose as more prompts. The interval is the expanded percentile bootstrap
-    (Hesterberg 2015, The American Statistician 69, section 3): it is the same in log and in ratio, needs no estimate of
+    (Hesterberg 2015, The American Statistician 69): it is the same in log and in ratio, needs no estimate of
     skewness, which few prompts cannot give and which BCa takes from them, and its wider tail probability makes up for
     the plain percentile interval's being short with few prompts.
     """
