@@ -1,0 +1,94 @@
+"""Strict JSON and the schemas that ship: how records and summaries are put into bytes and taken out of them.
+
+A number that is not finite is written as null and refused when read. Knows nothing about what the documents mean.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib.resources import files
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import jsonschema
+
+from .errors import OutputUnwritable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def plain(value: Any) -> Any:
+    """The same document in lists, dicts, strings and finite numbers; dataclasses as dicts, other numbers as null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(plain(item) for item in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+def encode(document: Any, *, indent: int | None = None) -> bytes:
+    """ASCII JSON without NaN or Infinity, ending in a newline; one line unless indented."""
+    return json.dumps(plain(document), allow_nan=False, indent=indent).encode("ascii") + b"\n"
+
+
+def decode(data: bytes) -> Any:
+    """What `encode` wrote. Raises ValueError for anything that is not strict, finite JSON."""
+    try:
+        return json.loads(data.decode("utf-8"), parse_constant=_not_a_number, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def complaint(document: Any, schema: str) -> str | None:
+    """The first thing that breaks `canaries/schemas/<schema>.schema.json`, with its place; None when nothing does."""
+    error = jsonschema.exceptions.best_match(_validator(schema).iter_errors(document))
+    return f"{error.json_path}: {_short(error.message)}" if error else None
+
+
+def write(path: Path, data: bytes) -> None:
+    """All of `data` stands at `path`, or what stood there before; never a part. Raises OutputUnwritable."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise OutputUnwritable(f"{path} cannot be written ({error.strerror}); choose another folder") from error
+
+
+@cache
+def _validator(schema: str) -> Any:
+    text = files(__package__).joinpath("schemas", f"{schema}.schema.json").read_text(encoding="utf-8")
+    return jsonschema.Draft202012Validator(json.loads(text))
+
+
+def _short(text: str, most: int = 120) -> str:
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def _not_a_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is too large for a number")
+    return value

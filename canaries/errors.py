@@ -1,0 +1,55 @@
+"""What keeps the gate from judging. A failed check is a value; an exception here means "could not check".
+
+    GateError                 exit status
+    ├── UsageError            2   command line, configuration
+    │   └── ExistingRun       2   something is already recorded there
+    ├── NotPublishable        1   judged, and the judgement does not allow it
+    └── CannotJudge           3
+        ├── RecordBroken      3   unreadable, edited, or of a newer schema
+        ├── TargetUnavailable 3   an arm cannot be reached
+        └── OutputUnwritable  3   the run folder cannot be written
+
+Every message is one line: what, which value, what to do.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class GateError(Exception):
+    """Base of all; `exit_status` is what the command line returns."""
+
+    exit_status: ClassVar[int] = 3
+
+
+class UsageError(GateError):
+    """The command line or the configuration asks for something that cannot be done."""
+
+    exit_status = 2
+
+
+class ExistingRun(UsageError):  # noqa: N818 - says what is there, as all names here do
+    """Something is already recorded where a new record should go."""
+
+
+class NotPublishable(GateError):  # noqa: N818
+    """The run was judged, and its verdict does not allow what was asked."""
+
+    exit_status = 1
+
+
+class CannotJudge(GateError):  # noqa: N818
+    """No verdict can be reached; says nothing about the engine."""
+
+
+class RecordBroken(CannotJudge):
+    """A record or a summary is unreadable, edited, or newer than this version reads."""
+
+
+class TargetUnavailable(CannotJudge):
+    """An arm cannot be reached or lacks what the suite needs."""
+
+
+class OutputUnwritable(CannotJudge):
+    """The folder the run should be written to cannot be written."""
