@@ -51,8 +51,8 @@ def page(stored: Mapping[str, Any]) -> str:
     lines = [
         f"# {stored['verdict']}: {number(headline['ratio'])}x",
         "",
-        f"{number(headline['ratio'])}x {speed_line(headline)}; plain against plain "
-        f"{interval(headline['aa_low'], headline['aa_high'])}.",
+        f"Speed {speed_line(headline)}.",
+        f"Plain against plain {interval(headline['aa_low'], headline['aa_high'])}.",
         "This figure holds for this scope only.",
         "",
         *_listed("Scope", [cell["name"] for cell in stored["cells"]]),

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-
 from . import documents, record
 from .contracts import Status
 from .errors import CannotJudge, RecordBroken

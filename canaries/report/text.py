@@ -9,7 +9,7 @@ UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # control, 
 
 
 def clean(text: object) -> str:
-    """The text on one line; what does not print is spelled out, as in `\\x1b[2J`."""
+    """The text on one line; what does not print is spelled out, the escape character as backslash, x, 1, b."""
     return "".join(_spelled(char) if unicodedata.category(char) in UNPRINTABLE else char for char in str(text))
 
 
