@@ -67,16 +67,25 @@ class Finding:
 
 
 class Replay(NamedTuple):
-    """One answer teacher-forced through a target, position by position.
+    """One answer teacher-forced through a target; each field holds one number a token.
 
     margin
-        Best logit less the logit of the token that was emitted, in logits; 0 where it was the best.
+        Best logit less the logit of the emitted token; 0 where it was the best.
     gap
         Best logit less the second best: the census of margins.
+    below
+        Mass of the tokens ranked ahead of the emitted one, under the request's own sampling law.
+    prob
+        Mass of the emitted token under that law.
+    outside
+        1 where the token lies outside the support even when its edge is moved outwards by the slack, else 0.
     """
 
     margin: tuple[float, ...]
     gap: tuple[float, ...]
+    below: tuple[float, ...]
+    prob: tuple[float, ...]
+    outside: tuple[int, ...]
 
 
 class Target(Protocol):
@@ -93,3 +102,16 @@ class Target(Protocol):
 
     def identity(self) -> dict[str, Any]:
         """Effective configuration, versions and digests, as plain JSON."""
+
+
+class Arm(Target, Protocol):
+    """A target that can also be looked into: teacher forcing, knobs, and the same strategies on other models."""
+
+    def score(self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float) -> list[Replay]:
+        """Teacher-forces the answers in passes of `width` tokens; `slack` widens the support's edge, in logits."""
+
+    def variant(self, method: str, **options: Any) -> Arm:
+        """The same engine, verifier, cache and chance with another drafter or another draft length."""
+
+    def on(self, target_model: Any, draft_model: Any) -> Arm:
+        """The same engine with its models exchanged: for laws that are known exactly."""

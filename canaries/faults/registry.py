@@ -1,0 +1,78 @@
+"""All plants in one table. A plant is a strategy passed at construction: production code names no fault.
+
+`F` codes are faults and must be held; `N` codes are innocent look-alikes and must pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UsageError
+
+if TYPE_CHECKING:
+    from ..targets.strategies import Strategies
+
+
+@dataclass(frozen=True, slots=True)
+class Plant:
+    """One row: where the function lives that plants it, what it does, and what the gate must answer."""
+
+    code: str
+    name: str
+    where: str
+    summary: str
+    expected: str
+    seen_by: str
+
+    def apply(self, strategies: Strategies) -> Strategies:
+        """The strategies with the plant among them."""
+        module, function = self.where.split(":")
+        planted: Strategies = getattr(import_module(module, __package__), function)(strategies)
+        return planted
+
+
+PLANTS = (
+    Plant(
+        "F06",
+        "resample-from-target",
+        ".verification:resample_from_target",
+        "after a rejection the replacement is drawn from p, not from the residual",
+        "HOLD DISTRIBUTION",
+        "law",
+    ),
+    Plant(
+        "F43",
+        "keep-rejected",
+        ".cache:keep_rejected",
+        "after a rejection the rejected token's cache entry stays",
+        "HOLD CORRECTNESS",
+        "exact_tokens",
+    ),
+    Plant(
+        "N06",
+        "other-order",
+        ".innocent:other_order",
+        "randomness is consumed in another order: an innocent difference",
+        "PASS",
+        "",
+    ),
+)
+BY_NAME = {key: plant for plant in PLANTS for key in (plant.code, plant.name)}
+
+
+def find(name: str) -> Plant:
+    """The plant of that code or name. Raises UsageError that lists them all."""
+    plant = BY_NAME.get(name) or BY_NAME.get(name.upper())
+    if plant is None:
+        known = ", ".join(f"{p.code} ({p.name})" for p in PLANTS)
+        raise UsageError(f"unknown fault {name!r}; known: {known}")
+    return plant
+
+
+def rows() -> list[dict[str, Any]]:
+    """The table as plain documents."""
+    return [
+        {"name": p.code, "summary": f"{p.name}: {p.summary}", "expected": p.expected, "seen_by": p.seen_by} for p in PLANTS
+    ]

@@ -1,0 +1,220 @@
+"""The reference engine as a target: both arms in this process, on one set of weights.
+
+Builds decoders from a method's name and options; teacher-forces answers; lets the gate turn the knobs and exchange the
+models while verifier, cache and chance stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...engine.cache.contiguous import ContiguousCache
+from ...engine.decoding.plain import PlainDecoder
+from ...engine.decoding.speculative import SpeculativeDecoder
+from ...engine.drafters.base import Drafter
+from ...engine.drafters.draft_model import DraftModel
+from ...engine.drafters.ngram import NGram
+from ...engine.drafters.synthetic import Adversary, OddEven, Oracle, Uniform
+from ...engine.errors import VocabularyMismatch
+from ...engine.models import huggingface
+from ...engine.models.base import Block, LanguageModel, Logits
+from ...engine.models.huggingface import HuggingFaceModel
+from ...engine.models.probe import probe
+from ...engine.request import Generation, Request, Sampling
+from ...engine.sampling import in_support, next_token_probs
+from ...engine.verification.batched import BatchedLossless
+from ..contracts import Replay
+from ..errors import UsageError
+from .registry import TARGETS
+from .spec import TargetSpec
+from .strategies import Strategies
+
+EMBEDDED = Path(huggingface.__file__).parent / "embedded"
+DRAFT_LENGTH = 4
+_REPLAY_ROWS = 16  # answers teacher-forced in one batch: bounds memory, changes no result beyond rounding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceTarget:
+    """One arm of the reference engine."""
+
+    name: str
+    model: LanguageModel
+    method: str = "plain"
+    draft: LanguageModel | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    strategies: Strategies = field(default_factory=Strategies)
+
+    kind = "reference"
+    capabilities = frozenset({"token_ids", "rounds", "score", "knobs", "synthetic", "law"})
+
+    @property
+    def guarantee(self) -> str:
+        """What the arm promises about its tokens."""
+        return "SAME_TOKENS" if self.method == "plain" else str(self.strategies.verifier.guarantee)
+
+    def encode(self, messages: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
+        """Prompt ids of a conversation, the assistant's turn opened."""
+        return self.model.encode(messages)
+
+    @property
+    def eos(self) -> tuple[int, ...]:
+        """Ids that end an answer."""
+        return self.model.eos if isinstance(self.model, HuggingFaceModel) else ()
+
+    def generate(self, requests: Sequence[Request]) -> list[Generation]:
+        """Answers in the order of the requests, decoded as one batch."""
+        if self.method == "plain":
+            return PlainDecoder(model=self.model).generate(requests)
+        decoder = SpeculativeDecoder(
+            model=self.model,
+            drafter=self._drafter(),
+            verifier=self.strategies.verifier,
+            new_cache=self.strategies.new_cache,
+            randomness=self.strategies.randomness,
+        )
+        return decoder.generate(requests)
+
+    def score(
+        self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float
+    ) -> list[Replay]:
+        """Teacher-forces the answers through the model alone, in passes of `width` tokens; 0 means in one pass."""
+        found: list[Replay] = []
+        for start in range(0, len(requests), _REPLAY_ROWS):
+            rows = slice(start, start + _REPLAY_ROWS)
+            logits = teacher_forced(self.model, requests[rows], answers[rows], width)
+            for request, answer, row in zip(requests[rows], answers[rows], logits, strict=True):
+                found.append(replay(row, answer, request.sampling, slack))
+        return found
+
+    def variant(self, method: str, **options: Any) -> ReferenceTarget:
+        """The same engine with another drafter or another draft length."""
+        return replace(self, name=method, method=method, options={**self.options, **options})
+
+    def on(self, target_model: LanguageModel, draft_model: LanguageModel) -> ReferenceTarget:
+        """The same engine with its models exchanged."""
+        return replace(self, model=target_model, draft=draft_model)
+
+    @property
+    def draft_length(self) -> int:
+        """How many tokens a round proposes at most; 0 for plain decoding."""
+        return 0 if self.method == "plain" else int(self.options.get("k", DRAFT_LENGTH))
+
+    def identity(self) -> dict[str, Any]:
+        """Effective configuration and digests."""
+        parts = {
+            "verifier": type(self.strategies.verifier).__name__,
+            "cache": getattr(self.strategies.new_cache, "__name__", type(self.strategies.new_cache).__name__),
+            "randomness": type(self.strategies.randomness).__name__,
+        }
+        described = {"target": self.name, "method": self.method, "guarantee": self.guarantee, "model": self.model.identity()}
+        if self.method == "plain":
+            return described
+        options = {key: value for key, value in self.options.items() if isinstance(value, int | str)}
+        draft = self.draft.identity() if self.draft is not None and self.method == "draft" else None
+        return described | {"options": options | {"k": self.draft_length}, "draft": draft} | parts
+
+    def _drafter(self) -> Drafter:
+        k, vocabulary = self.draft_length, self.model.vocabulary
+        answers = self.options.get("answers", {})
+        match self.method:
+            case "draft" if self.draft is not None:
+                return DraftModel(self.draft, k)
+            case "self":
+                return DraftModel(self.model, k)
+            case "ngram":
+                return NGram(vocabulary, k, self.options.get("longest", 3), self.options.get("shortest", 2))
+            case "uniform":
+                return Uniform(vocabulary, k)
+            case "oracle":
+                return Oracle(vocabulary, k, answers)
+            case "odd-even":
+                return OddEven(vocabulary, k, answers)
+            case "adversary":
+                return Adversary(vocabulary, k, answers)
+        raise UsageError(f"target {self.method!r} cannot draft here; see `draftgate engines`")
+
+
+def build(spec: TargetSpec, model: HuggingFaceModel, strategies: Strategies) -> ReferenceTarget:
+    """A target from its name and options. Raises UsageError, ModelMissing, ModelRefused or VocabularyMismatch."""
+    row = TARGETS.get(spec.name)
+    if row is None or not row.candidate:
+        known = ", ".join(name for name, other in TARGETS.items() if other.candidate)
+        raise UsageError(f"unknown target {spec.name!r}; targets: {known}")
+    spec.refuse_unknown(row.options)
+    options: dict[str, Any] = {key: spec.whole(key, 0, least=1) for key in spec.options if key not in ("model", "verify")}
+    if spec.options.get("verify", "walk") not in ("walk", "batched"):
+        raise UsageError(f"{spec.name}:verify={spec.options['verify']} is not known; use walk or batched")
+    if spec.options.get("verify") == "batched":
+        strategies = replace(strategies, verifier=BatchedLossless())
+    if spec.name != "plain":
+        probe(model)
+    draft = load_draft(spec, model) if spec.name == "draft" else None
+    return ReferenceTarget(
+        name=spec.name, model=model, method=spec.name, draft=draft, options=options, strategies=strategies
+    )
+
+
+def load_draft(spec: TargetSpec, model: HuggingFaceModel) -> HuggingFaceModel:
+    """The draft model that the spec names, or the embedded one. Raises VocabularyMismatch where it does not fit."""
+    folder = spec.options.get("model", str(EMBEDDED / "draft"))
+    draft = huggingface.load(folder)
+    if not model.speaks_like(draft):
+        raise VocabularyMismatch(
+            f"draft {Path(folder).name!r} has another vocabulary than the target ({draft.vocabulary} tokens against "
+            f"{model.vocabulary}); name a draft of the same family with draft:model=PATH, or use ngram"
+        )
+    probe(draft)
+    return draft
+
+
+def teacher_forced(
+    model: LanguageModel, requests: Sequence[Request], answers: Sequence[Sequence[int]], width: int
+) -> list[Logits]:
+    """For each answer the logits (tokens, vocabulary) that precede each of its tokens."""
+    cache = ContiguousCache(len(requests))
+    first = model.score_last(Block.chains([request.prompt for request in requests]), cache)
+    cache.commit([list(range(1, len(request.prompt))) for request in requests])
+    found = [[row[None]] for row in first]
+    rest = {row: list(answer[:-1]) for row, answer in enumerate(answers)}
+    rows = list(rest)
+    while True:
+        alive = [row for row in rows if rest[row]]
+        if not alive:
+            return [np.concatenate(parts)[: len(answer)] for parts, answer in zip(found, answers, strict=True)]
+        if len(alive) < len(rows):
+            cache.select([rows.index(row) for row in alive])
+        rows = alive
+        blocks = [rest[row][: width or None] for row in rows]
+        logits = model.score(Block.chains(blocks), cache)
+        cache.commit([list(range(1, len(block))) for block in blocks])
+        for place, (row, block) in enumerate(zip(rows, blocks, strict=True)):
+            found[row].append(logits[place, : len(block)])
+            rest[row] = rest[row][len(block) :]
+
+
+def replay(logits: Logits, answer: Sequence[int], sampling: Sampling, slack: float) -> Replay:
+    """What the target's own law says of each emitted token."""
+    if not len(answer):
+        return Replay((), (), (), (), ())
+    rows, tokens = np.arange(len(answer)), np.array(answer)
+    wide = logits.astype(np.float64)
+    top = np.partition(wide, -2, axis=-1)[:, -2:]
+    own = wide[rows, tokens]
+    law = next_token_probs(wide[None], [sampling])[0]
+    prob = law[rows, tokens]
+    index = np.arange(law.shape[1])
+    ahead = (wide > own[:, None]) | ((wide == own[:, None]) & (index < tokens[:, None]))
+    outside = [not in_support(row, int(t), sampling, slack) for row, t in zip(wide, tokens, strict=True)]
+    return Replay(
+        tuple((top[:, 1] - own).tolist()),
+        tuple((top[:, 1] - top[:, 0]).tolist()),
+        tuple((law * ahead).sum(axis=1).tolist()),
+        tuple(prob.tolist()),
+        tuple(int(o) for o in outside),
+    )

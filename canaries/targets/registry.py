@@ -1,0 +1,36 @@
+"""Every target by name: what it promises, needs and takes. Text only, so that listing them imports no torch."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of `draftgate engines`."""
+
+    name: str
+    guarantee: str
+    options: tuple[str, ...]
+    needs: str
+    summary: str
+    candidate: bool = True
+
+
+ROWS = (
+    Row("plain", "SAME_TOKENS", (), "a model", "one token a step: the baseline"),
+    Row("draft", "SAME_LAW", ("k", "model", "verify"), "a draft model of the same vocabulary", "a smaller model drafts a chain"),
+    Row("ngram", "SAME_LAW", ("k", "longest", "shortest"), "nothing", "copies what followed the last repeat"),
+    Row("self", "SAME_LAW", ("k",), "nothing", "the target drafts for itself: acceptance near 1, no gain"),
+    Row("uniform", "SAME_LAW", ("k",), "nothing", "random tokens: acceptance is known in advance"),
+    Row("oracle", "SAME_LAW", ("k",), "plain answers", "replays the plain answer: only full acceptances", candidate=False),
+    Row("adversary", "SAME_LAW", ("k",), "plain answers", "always wrong: only rejections", candidate=False),
+    Row("odd-even", "SAME_LAW", ("k",), "plain answers", "drafts every other round", candidate=False),
+)
+TARGETS = {row.name: row for row in ROWS}
+
+
+def rows() -> list[dict[str, Any]]:
+    """The table as plain documents."""
+    return [asdict(row) for row in ROWS]

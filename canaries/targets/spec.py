@@ -1,0 +1,44 @@
+"""Reads how a target is named on the command line: `name` or `name:key=value,key=value`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSpec:
+    """A target's name and its options, as written."""
+
+    name: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> TargetSpec:
+        """Raises UsageError for an option without `=`."""
+        name, _, rest = text.partition(":")
+        options = {}
+        for part in filter(None, rest.split(",")):
+            key, equals, value = part.partition("=")
+            if not equals:
+                raise UsageError(f"target option {part!r} in {text!r} has no value; write {name}:{key}=VALUE")
+            options[key.strip()] = value.strip()
+        return cls(name.strip(), options)
+
+    def whole(self, key: str, default: int, least: int = 0) -> int:
+        """The option `key` as a whole number of at least `least`."""
+        text = self.options.get(key)
+        if text is None:
+            return default
+        if not text.lstrip("-").isdecimal() or int(text) < least:
+            raise UsageError(f"{self.name}:{key}={text} is not a whole number of at least {least}")
+        return int(text)
+
+    def refuse_unknown(self, known: tuple[str, ...]) -> None:
+        """Raises UsageError naming the first option that the target does not have."""
+        for key in self.options:
+            if key not in known:
+                choice = ", ".join(known) or "it takes none"
+                raise UsageError(f"target {self.name!r} has no option {key!r}; options: {choice}")

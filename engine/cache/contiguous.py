@@ -1,0 +1,82 @@
+"""A cache of one tensor a layer: the fast path. Rollback is exact, because length alone says what is visible.
+
+Entries behind a row's length are never read: the attention mask is built from `lengths`, and the next block overwrites
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from .base import Entries
+
+Ints = npt.NDArray[np.int64]
+_ROOM = 64  # entries added when a row outgrows its tensor: fewer copies against less memory
+
+
+class ContiguousCache:
+    """Keys and values in tensors (rows, heads, capacity, width), one pair a layer, grown as needed."""
+
+    def __init__(self, rows: int) -> None:
+        self.lengths: Ints = np.zeros(rows, np.int64)
+        self._layers: dict[int, Entries] = {}
+
+    def write(self, layer: int, keys: Tensor, values: Tensor) -> Entries:
+        """Adds a block behind the committed entries; returns everything up to the end of the longest row's block."""
+        nodes = keys.shape[2]
+        reach = int(self.lengths.max(initial=0)) + nodes
+        stored = self._grown(layer, keys, values, reach)
+        rows = torch.arange(len(self.lengths))[:, None]
+        columns = torch.from_numpy(self.lengths)[:, None] + torch.arange(nodes)[None, :]
+        stored.keys[rows, :, columns] = keys.transpose(1, 2)
+        stored.values[rows, :, columns] = values.transpose(1, 2)
+        return Entries(stored.keys[:, :, :reach], stored.values[:, :, :reach])
+
+    def commit(self, paths: Sequence[Sequence[int]]) -> None:
+        """Moves the accepted path up behind the root where it is not there already, and counts it."""
+        for row, path in enumerate(paths):
+            start = int(self.lengths[row])
+            if list(path) != list(range(1, len(path) + 1)):
+                self._compact(row, start, path)
+            self.lengths[row] = start + 1 + len(path)
+
+    def rewind(self, lengths: Ints) -> None:
+        """Forgets entries from the end. Raises ValueError where a row holds fewer than it should keep."""
+        if (lengths > self.lengths).any():
+            raise ValueError(f"cannot rewind {self.lengths.tolist()} entries to {lengths.tolist()}")
+        self.lengths = lengths.astype(np.int64)
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keeps these rows, in this order."""
+        index = torch.tensor(list(rows), dtype=torch.long)
+        self.lengths = self.lengths[list(rows)]
+        self._layers = {
+            layer: Entries(stored.keys.index_select(0, index), stored.values.index_select(0, index))
+            for layer, stored in self._layers.items()
+        }
+
+    def _compact(self, row: int, start: int, path: Sequence[int]) -> None:
+        source = torch.tensor([start + node for node in path], dtype=torch.long)
+        for stored in self._layers.values():
+            for tensor in stored:
+                tensor[row, :, start + 1 : start + 1 + len(path)] = tensor[row, :, source]
+
+    def _grown(self, layer: int, keys: Tensor, values: Tensor, reach: int) -> Entries:
+        stored = self._layers.get(layer)
+        if stored is None or stored.keys.shape[2] < reach:
+            stored = Entries(*(_room(old, new, reach + _ROOM) for old, new in zip(stored or (None, None), (keys, values), strict=True)))
+            self._layers[layer] = stored
+        return stored
+
+
+def _room(old: Tensor | None, like: Tensor, capacity: int) -> Tensor:
+    """A zeroed tensor of `capacity` entries that begins with what `old` held."""
+    grown = like.new_zeros(like.shape[0], like.shape[1], capacity, like.shape[3])
+    if old is not None:
+        grown[:, :, : old.shape[2]] = old
+    return grown

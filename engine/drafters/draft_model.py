@@ -1,0 +1,69 @@
+"""A smaller model drafts a chain, token by token (Leviathan et al. 2023; Chen et al. 2023).
+
+Its cache is rolled back to what was accepted, and the tokens it has not seen yet, the last draft token after a full
+acceptance and the bonus token always, are fed before it drafts again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..cache.base import Cache
+from ..cache.contiguous import ContiguousCache
+from ..models.base import Block, CacheFactory, LanguageModel
+from ..sampling import draw, next_token_probs
+from ..tree import DraftTree
+from .base import Floats, Situation
+
+
+class DraftModel:
+    """Drafts `length` tokens with `model`, drawn from its law under the request's own sampling parameters."""
+
+    def __init__(self, model: LanguageModel, length: int, new_cache: CacheFactory = ContiguousCache) -> None:
+        self.model = model
+        self.length = length
+        self._new_cache = new_cache
+        self._cache: Cache = new_cache(0)
+        self._known = np.zeros(0, np.int64)
+
+    def begin(self, rows: int) -> None:
+        """An empty cache."""
+        self._cache = self._new_cache(rows)
+
+    def draft(self, situation: Situation) -> list[DraftTree]:
+        """A chain a row. Rows with a shorter limit are drafted along with the others and cut."""
+        contexts = situation.contexts
+        self._known = np.array([len(context) for context in contexts])
+        depth = min(self.length, max(situation.limits))
+        if depth < 1:
+            return [DraftTree.bare(context[-1], self.model.vocabulary) for context in contexts]
+        missing = [list(context[seen:]) for context, seen in zip(contexts, self._cache.lengths, strict=True)]
+        logits = self.model.score_last(Block.chains(missing), self._cache)
+        self._cache.commit([list(range(1, len(tokens))) for tokens in missing])
+        tokens, laws = self._chain(logits, depth, situation)
+        return [
+            DraftTree.chain(context[-1], tokens[row, :limit], laws[row, :limit])
+            for row, (context, limit) in enumerate(zip(contexts, situation.limits, strict=True))
+        ]
+
+    def _chain(self, logits: Floats, depth: int, situation: Situation) -> tuple[Floats, Floats]:
+        samplings = [request.sampling for request in situation.requests]
+        tokens = np.zeros((len(samplings), depth), np.int64)
+        laws = np.zeros((len(samplings), depth, self.model.vocabulary))
+        for place in range(depth):
+            laws[:, place] = next_token_probs(logits[:, None], samplings)[:, 0]
+            tokens[:, place] = draw(laws[:, place], situation.chance[:, place])
+            if place + 1 < depth:
+                logits = self.model.score_last(Block.chains(tokens[:, place : place + 1].tolist()), self._cache)
+                self._cache.commit([[]] * len(samplings))
+        return tokens, laws
+
+    def observe(self, accepted: Sequence[int]) -> None:
+        """Rolls back to the context and the accepted drafts; the last draft token was never fed."""
+        self._cache.rewind(np.minimum(self._cache.lengths, self._known + np.asarray(accepted)))
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keeps these rows."""
+        self._cache.select(rows)

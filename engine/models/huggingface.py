@@ -1,0 +1,193 @@
+"""Any transformers causal LM, scored under a tree mask at explicit positions. The one file that knows transformers' API.
+
+Written against transformers 5.x. The argument that carries the cache changed its name within that series, so it is looked
+up in the model's signature.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from ..cache.base import Cache
+from ..errors import ModelMissing, ModelRefused
+from .attention import additive, positions, visible
+from .base import Block, Logits
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # a gate must not fetch other weights than those it names
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+
+import transformers  # noqa: E402  the environment above must be set first
+
+transformers.utils.logging.disable_progress_bar()
+
+
+class _Bridge(transformers.Cache):  # type: ignore[misc]  # transformers is untyped here
+    """Hands transformers' `update` calls to the engine's cache."""
+
+    def __init__(self, inner: Cache) -> None:
+        super().__init__(layers=[])
+        self.inner = inner
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: object, **__: object
+    ) -> tuple[Tensor, Tensor]:
+        """Writes the block and returns all entries of the layer."""
+        return self.inner.write(layer_idx, key_states, value_states)
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        """Longest committed row; only read by code that our explicit masks and positions make idle."""
+        del layer_idx
+        return int(self.inner.lengths.max(initial=0))
+
+
+class HuggingFaceModel:
+    """A causal LM and its tokenizer, loaded from a folder, in evaluation mode on the CPU unless told otherwise."""
+
+    def __init__(self, model: Any, tokenizer: Any, source: Mapping[str, Any]) -> None:
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        self.vocabulary = int(model.config.vocab_size)
+        self.positions = int(getattr(model.config, "max_position_embeddings", None) or 1 << 30)
+        self._source = dict(source)
+        parameters = inspect.signature(model.forward).parameters
+        self._cache_argument = "cache" if "cache" in parameters else "past_key_values"
+        if "position_ids" not in parameters:
+            raise ModelRefused(f"{type(model).__name__} takes no explicit positions; draftgate cannot verify drafts on it")
+
+    def score(self, block: Block, cache: Cache) -> Logits:
+        """Logits (rows, nodes, vocabulary) after every node. Writes the cache; does not commit."""
+        return self._forward(block, cache, 0)
+
+    def score_last(self, block: Block, cache: Cache) -> Logits:
+        """Logits (rows, vocabulary) after each row's last node."""
+        ends = block.lengths - 1
+        wanted, place = np.unique(ends, return_inverse=True)
+        logits = self._forward(block, cache, torch.from_numpy(wanted))
+        return logits[np.arange(len(ends)), place]
+
+    def native_logits(self, tokens: Sequence[int]) -> Logits:
+        """Logits (tokens, vocabulary) by the model's own mask and no cache: what the mask probe compares with."""
+        with torch.inference_mode():
+            out = self.model(input_ids=torch.tensor([list(tokens)]), use_cache=False).logits[0]
+        return _numpy(out)
+
+    def _forward(self, block: Block, cache: Cache, keep: int | Tensor) -> Logits:
+        seen = visible(block, cache.lengths)
+        places = positions(block, cache.lengths)
+        with torch.inference_mode():
+            out = self.model(
+                input_ids=torch.from_numpy(block.tokens),
+                attention_mask=self._masks(seen, places, cache),
+                position_ids=places,
+                use_cache=True,
+                logits_to_keep=keep,
+                **{self._cache_argument: _Bridge(cache)},
+            ).logits
+        return _numpy(out)
+
+    def _masks(self, seen: npt.NDArray[np.bool_], places: Tensor, cache: Cache) -> Tensor | dict[str, Tensor]:
+        """One mask, or one for each type of layer where the model mixes full and sliding attention."""
+        full = additive(seen, self.model.dtype)
+        window = _window(self.model.config)
+        if window is None:
+            return full
+        near = additive(seen & _within(window, seen.shape[-1], places, cache), self.model.dtype)
+        kinds = set(getattr(self.model.config, "layer_types", None) or ())
+        if len(kinds) > 1:
+            return {"full_attention": full, "sliding_attention": near}
+        return near
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of some tokens, special tokens left out."""
+        return str(self.tokenizer.decode(list(tokens), skip_special_tokens=True))
+
+    def encode(self, messages: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
+        """Prompt ids by the model's chat template; without a template, the messages' text in a row."""
+        if self.tokenizer.chat_template is None:
+            return tuple(self.tokenizer("\n".join(m["content"] for m in messages) + "\n")["input_ids"])
+        text = self.tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=True)
+        return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    @property
+    def eos(self) -> tuple[int, ...]:
+        """Ids that end an answer: the generation settings' and the tokenizer's."""
+        stated = getattr(self.model.generation_config, "eos_token_id", None)
+        ids = stated if isinstance(stated, list) else [stated]
+        return tuple(sorted({int(i) for i in [*ids, self.tokenizer.eos_token_id] if i is not None}))
+
+    def speaks_like(self, other: HuggingFaceModel) -> bool:
+        """Whether both number their tokens alike."""
+        same_size = self.vocabulary == other.vocabulary
+        return same_size and bool(self.tokenizer.get_vocab() == other.tokenizer.get_vocab())
+
+    def identity(self) -> dict[str, Any]:
+        """Weights digest, architecture, dtype, library versions."""
+        return self._source | {
+            "architecture": type(self.model).__name__,
+            "dtype": str(self.model.dtype).removeprefix("torch."),
+            "parameters": sum(p.numel() for p in self.model.parameters()),
+            "vocabulary": self.vocabulary,
+            "chat_template": self.tokenizer.chat_template is not None,
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+        }
+
+
+def load(folder: str | Path, dtype: torch.dtype = torch.float32) -> HuggingFaceModel:
+    """Loads a local transformers folder. Raises ModelMissing with one line where that cannot be done."""
+    path = Path(folder)
+    if not (path / "config.json").is_file():
+        raise ModelMissing(f"no model at {path}: there is no config.json; name a folder written by save_pretrained")
+    try:
+        model = transformers.AutoModelForCausalLM.from_pretrained(path, dtype=dtype, local_files_only=True)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise ModelMissing(f"the model at {path} cannot be loaded: {str(error).splitlines()[0]}") from error
+    return HuggingFaceModel(model, tokenizer, {"model": path.name, "weights_sha256": _digest(path)})
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 over names and contents of the folder's weight and tokenizer files."""
+    total = hashlib.sha256()
+    for file in sorted(path.iterdir()):
+        if file.suffix in {".safetensors", ".bin", ".json", ".model", ".jinja"}:
+            total.update(file.name.encode())
+            total.update(hashlib.sha256(file.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def _window(config: Any) -> int | None:
+    """Width of the sliding window, None where every layer sees everything."""
+    kinds = getattr(config, "layer_types", None)
+    if kinds is not None and "sliding_attention" not in kinds:
+        return None
+    if getattr(config, "use_sliding_window", True) is False:
+        return None
+    width = getattr(config, "sliding_window", None)
+    return int(width) if width else None
+
+
+def _within(window: int, reach: int, places: Tensor, cache: Cache) -> npt.NDArray[np.bool_]:
+    """(rows, nodes, entries): whether an entry lies within the window behind the node."""
+    rows, nodes = places.shape
+    entry = np.broadcast_to(np.arange(reach), (rows, reach)).copy()
+    for row, start in enumerate(cache.lengths):
+        block = entry[row, start : start + nodes]
+        block[:] = places[row, : len(block)].numpy()
+    near: npt.NDArray[np.bool_] = places.numpy()[:, :, None] - entry[:, None, :] < window
+    return near
+
+
+def _numpy(logits: Tensor) -> Logits:
+    return logits.float().numpy()

@@ -1,0 +1,71 @@
+"""The mask probe: can this model be scored as a tree, as chains only, or not at all?
+
+Compares the engine's way (cache, explicit positions, additive mask) with the model's own forward pass without a cache.
+Recurrent models fail it: their state cannot be rolled back by forgetting entries.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import numpy as np
+
+from ..cache.contiguous import ContiguousCache
+from ..errors import ModelRefused
+from .base import Block, Logits
+from .huggingface import HuggingFaceModel
+
+# Largest allowed difference, as a share of the spread of the logits. Rounding in float32 gives about 1e-6 and in bfloat16
+# about 2e-2; a node that sees one token too many or too few moves logits by the order of their spread.
+_TOLERANCE = {"float32": 1e-3, "float64": 1e-6, "float16": 2e-2, "bfloat16": 8e-2}
+
+
+class Scoring(StrEnum):
+    """What a model may be asked to score in one pass."""
+
+    TREE = "tree"
+    CHAIN = "chain"
+
+
+def probe(model: HuggingFaceModel) -> Scoring:
+    """Decides by trying. Raises ModelRefused, with one line, where not even chains agree with the model's own pass."""
+    prompt, branches = _tokens(model)
+    wanted = [model.native_logits([*prompt, *branch]) for branch in branches]
+    if not _agrees(model, _chain(model, prompt, branches), wanted[1][-len(branches[1]) :]):
+        raise ModelRefused(
+            f"{type(model.model).__name__} answers differently when drafts are rolled back (recurrent or unusual "
+            "attention?); draftgate needs a cache that can forget its last tokens"
+        )
+    expected = np.stack([wanted[0][-2], wanted[0][-1], wanted[1][-2], wanted[1][-1]])
+    return Scoring.TREE if _agrees(model, _tree(model, prompt, branches), expected) else Scoring.CHAIN
+
+
+def _tokens(model: HuggingFaceModel) -> tuple[list[int], list[list[int]]]:
+    rng = np.random.default_rng(0)
+    draws = rng.integers(0, model.vocabulary, 16).tolist()
+    return draws[:12], [draws[12:14], draws[14:16]]
+
+
+def _chain(model: HuggingFaceModel, prompt: list[int], branches: list[list[int]]) -> Logits:
+    """Scores the first branch, rolls it back, then scores the second: rollback at both ends of a block."""
+    cache = ContiguousCache(1)
+    model.score(Block.chains([prompt[:-1]]), cache)
+    cache.commit([list(range(1, len(prompt) - 1))])
+    model.score(Block.chains([[prompt[-1], *branches[0]]]), cache)
+    cache.commit([[]])
+    return model.score(Block.chains([branches[1]]), cache)[0]
+
+
+def _tree(model: HuggingFaceModel, prompt: list[int], branches: list[list[int]]) -> Logits:
+    """Both branches in one pass under one root."""
+    cache = ContiguousCache(1)
+    model.score(Block.chains([prompt[:-1]]), cache)
+    cache.commit([list(range(1, len(prompt) - 1))])
+    tree = [prompt[-1], *branches[0], *branches[1]]
+    return model.score(Block.of([tree], [(-1, 0, 1, 0, 3)]), cache)[0, 1:]
+
+
+def _agrees(model: HuggingFaceModel, seen: Logits, wanted: Logits) -> bool:
+    tolerance = _TOLERANCE.get(str(model.model.dtype).removeprefix("torch."), 1e-3)
+    spread = float(wanted.max() - wanted.min())
+    return bool(np.abs(seen - wanted).max() <= tolerance * spread)

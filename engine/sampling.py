@@ -1,0 +1,115 @@
+"""From logits to the law of the next token, and from a law to a token. The one place where filters are applied.
+
+Laws are float64 arrays whose last axis is the vocabulary. Order: temperature, top-k, top-p, min-p, each on what the one
+before left (the order of transformers' `generate`). Ties at the edge of top-k are all kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import LogitsNotFinite
+from .request import Sampling
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def next_token_probs(logits: npt.NDArray[np.floating], samplings: Sequence[Sampling]) -> Floats:
+    """The law of the next token, shape (rows, positions, vocabulary), for logits of that shape and one Sampling a row.
+
+    Greedy rows are one-hot on the first of the largest logits. Raises LogitsNotFinite for NaN, +inf, or a row that rules
+    out every token.
+    """
+    best = logits.max(axis=-1)
+    if not np.isfinite(best).all():
+        row, position = np.argwhere(~np.isfinite(best))[0]
+        raise LogitsNotFinite(
+            f"the model's logits are not finite (row {row}, position {position}: largest is {best[row, position]}); "
+            "check its weights and dtype"
+        )
+    probs = np.empty(logits.shape, np.float64)
+    for sampling in set(samplings):
+        rows = [row for row, other in enumerate(samplings) if other == sampling]
+        probs[rows] = _law(logits[rows].astype(np.float64), sampling)
+    return probs
+
+
+def _law(logits: Floats, sampling: Sampling) -> Floats:
+    if sampling.temperature == 0:
+        return one_hot(logits.argmax(axis=-1), logits.shape[-1])
+    probs = softmax(logits / sampling.temperature)
+    if 0 < sampling.top_k < probs.shape[-1]:
+        least = np.partition(probs, -sampling.top_k, axis=-1)[..., -sampling.top_k, None]
+        probs = normalised(np.where(probs >= least, probs, 0.0))
+    if sampling.top_p < 1:
+        probs = normalised(np.where(_nucleus(probs, sampling.top_p), probs, 0.0))
+    if sampling.min_p > 0:
+        probs = normalised(np.where(probs >= sampling.min_p * probs.max(axis=-1, keepdims=True), probs, 0.0))
+    return probs
+
+
+def softmax(logits: Floats) -> Floats:
+    """exp(logits) / sum, computed from the largest down so that nothing overflows."""
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return normalised(weights)
+
+
+def normalised(weights: Floats) -> Floats:
+    """`weights / weights.sum()` along the last axis. Raises ZeroDivisionError where a row has no mass.
+
+    Also takes object arrays of Fractions, so that the walk can be enumerated exactly.
+    """
+    total = weights.sum(axis=-1, keepdims=True)
+    if not (total > 0).all():
+        raise ZeroDivisionError("a law without mass cannot be normalised: is q larger than p everywhere?")
+    return weights / total
+
+
+def one_hot(tokens: Ints, vocabulary: int) -> Floats:
+    """Point masses, shape (*tokens.shape, vocabulary)."""
+    probs = np.zeros((*tokens.shape, vocabulary))
+    np.put_along_axis(probs, tokens[..., None], 1.0, axis=-1)
+    return probs
+
+
+def draw(probs: Floats, uniforms: Floats | float) -> Ints:
+    """Tokens with law `probs` (..., vocabulary) from uniforms (...): the first whose running sum exceeds u times the mass.
+
+    Never returns a token of probability zero.
+    """
+    running = probs.cumsum(axis=-1)
+    mass = running[..., -1]
+    aim = np.minimum(np.multiply(uniforms, mass), np.nextafter(mass, 0.0))
+    tokens: Ints = (running <= aim[..., None]).sum(axis=-1)
+    return tokens
+
+
+def in_support(logits: Floats, token: int, sampling: Sampling, slack: float) -> bool:
+    """Whether `token` may be emitted after `logits` (vocabulary,), the filters' edges moved outwards by `slack`.
+
+    `slack` is in logits for top-k and min-p and in mass for top-p, so that a rounding error at an edge is not a fault.
+    """
+    if sampling.temperature == 0:
+        return bool(logits[token] >= logits.max() - slack)
+    ahead = logits > logits[token] + slack
+    if 0 < sampling.top_k <= ahead.sum():
+        return False
+    kept = _law(logits[None], Sampling(temperature=sampling.temperature, top_k=sampling.top_k))[0]
+    if kept[ahead].sum() >= sampling.top_p + slack and sampling.top_p < 1:
+        return False
+    best = (logits.max() - logits[token]) / sampling.temperature
+    return sampling.min_p == 0 or bool(best <= -np.log(sampling.min_p) + slack)
+
+
+def _nucleus(probs: Floats, top_p: float) -> npt.NDArray[np.bool_]:
+    """The smallest set of most probable tokens whose mass reaches `top_p`; the first token of a tie comes first."""
+    order = np.argsort(-probs, axis=-1, kind="stable")
+    ordered = np.take_along_axis(probs, order, axis=-1)
+    before = ordered.cumsum(axis=-1) - ordered
+    kept = np.zeros(probs.shape, bool)
+    np.put_along_axis(kept, order, before < top_p, axis=-1)
+    return kept

@@ -1,0 +1,203 @@
+"""Turns the bytes of a suite's files into the nouns of `suite.py`, or says in one line where they fail to be a suite.
+
+Checks each file against its schema, then what no schema can say: names used twice, cells that ask for canaries that do
+not exist. Knows nothing about digests.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Never
+
+from .digests import shown
+from .errors import SuiteMalformed
+from .suite import (
+    KINDS,
+    Canary,
+    Cell,
+    DesignNumbers,
+    Exercise,
+    Knobs,
+    Law,
+    Noise,
+    Required,
+    SpeedNumbers,
+    StrikeOut,
+    Suite,
+    Synthetic,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from jsonschema.protocols import Validator
+
+SETTINGS = "suite.toml"
+JUDGED_BY = {"exact_text": "exact", "json_valid": "json"}  # checks that look at one kind of canary only
+TABLES = {
+    "design": DesignNumbers,
+    "noise": Noise,
+    "exercise": Exercise,
+    "strike_out": StrikeOut,
+    "speed": SpeedNumbers,
+    "knobs": Knobs,
+    "synthetic": Synthetic,
+    "law": Law,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the suite something stands; a failure is reported there."""
+
+    path: Path
+    line: int = 0
+
+    def fail(self, what: str) -> Never:
+        """Raises SuiteMalformed, in one line that begins with the place."""
+        where = f"{shown(self.path)}:{self.line}" if self.line else shown(self.path)
+        raise SuiteMalformed(f"{where}: " + " ".join(what.split()))
+
+
+def suite(folder: Path, files: Mapping[str, bytes], digest: str) -> Suite:
+    """The suite that `files` describe."""
+    place = Place(folder / SETTINGS)
+    if SETTINGS not in files:
+        place.fail("not found; a suite folder has one, so name the folder of one version")
+    settings = _settings(place, files[SETTINGS])
+    canaries = tuple(
+        canary for name in sorted(files) if name.endswith(".jsonl") for canary in _canaries(folder / name, files[name])
+    )
+    built = Suite(
+        name=settings["name"],
+        version=settings["version"],
+        purpose=settings["purpose"],
+        digest=digest,
+        folder=folder,
+        canaries=canaries,
+        cells=tuple(Cell(**table) for table in settings["cells"]),
+        required={target: Required(**_tuples(lists)) for target, lists in settings["required"].items()},
+        **{name: noun(**_tuples(settings[name])) for name, noun in TABLES.items()},
+    )
+    _names(place, built)
+    _asks(place, built)
+    return built
+
+
+def _settings(place: Place, content: bytes) -> dict[str, Any]:
+    text = _text(place, content)
+    try:
+        table = tomllib.loads(text, parse_float=_finite)
+    except ValueError as error:  # TOMLDecodeError is one
+        place.fail(f"not TOML: {error}; mend that line")
+    _conform("suite", table, place)
+    return table
+
+
+def _canaries(path: Path, content: bytes) -> list[Canary]:
+    """The canaries of one file, in its order."""
+    if path.stem not in KINDS:
+        Place(path).fail(f"no canary kind is called {path.stem!r}; rename the file to one of {', '.join(KINDS)}")
+    lines = _text(Place(path), content).removesuffix("\n").split("\n")  # splitlines() also cuts inside JSON strings
+    if lines == [""]:
+        Place(path).fail("holds no canary; write one a line, or remove the file")
+    return [_canary(Place(path, number), line) for number, line in enumerate(lines, start=1)]
+
+
+def _canary(place: Place, line: str) -> Canary:
+    try:
+        document = json.loads(line, parse_constant=_finite)
+    except json.JSONDecodeError as error:
+        place.fail(f"not JSON at column {error.colno}: {error.msg}; write one object a line")
+    except ValueError as error:
+        place.fail(f"not JSON: {error}; write one object a line")
+    _conform("canary", document, place)
+    if document["kind"] != place.path.stem:
+        place.fail(f"kind {document['kind']!r} stands in {place.path.name}; move the line to {document['kind']}.jsonl")
+    if "schema" in document:
+        _usable(place, document["schema"])
+    return Canary(**document | {"messages": tuple(document["messages"])})
+
+
+def _tuples(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+
+
+def _text(place: Place, content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        place.fail(f"not UTF-8 at byte {error.start}; save the file as UTF-8")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"{number} is not a finite number")
+    return value
+
+
+def _names(place: Place, built: Suite) -> None:
+    """Refuses names used twice, and a version that its folder contradicts."""
+    for what, names in (("canary id", [c.id for c in built.canaries]), ("cell name", [c.name for c in built.cells])):
+        for name in _twice(names):
+            place.fail(f"{what} {name!r} is used twice; give each its own")
+    if re.fullmatch(r"v\d+", built.folder.name) and built.folder.name != built.version:
+        place.fail(f"version is {built.version!r} but the folder is {built.folder.name}; make them the same")
+
+
+def _twice(names: Iterable[str]) -> list[str]:
+    return [name for name, times in Counter(names).items() if times > 1]
+
+
+def _asks(place: Place, built: Suite) -> None:
+    """Refuses cells and tables that ask for canaries the suite does not have."""
+    asks = [(f"cell {cell.name!r}", cell.prompts) for cell in built.cells]
+    asks += [("knobs", built.knobs.prompts), ("synthetic", built.synthetic.prompts)]
+    for who, prompts in asks:
+        if prompts > len(built.canaries):
+            place.fail(f"{who} asks for {prompts} prompts of {len(built.canaries)}; ask for fewer or add canaries")
+    for cell in built.cells:
+        kinds = {canary.kind for canary in built.canaries_for(cell)}
+        needed = {check for required in built.required.values() for check in required.checks_for(cell)}
+        for check, kind in JUDGED_BY.items():
+            if check in needed and kind not in kinds:
+                place.fail(f"cell {cell.name!r} requires {check}, but asks no {kind} canary; add some")
+
+
+def _conform(name: str, document: Any, place: Place) -> None:
+    """Fails at the first, deepest breach of the schema called `name`."""
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_validator(name).iter_errors(document))
+    if error is not None:
+        spot = error.json_path.removeprefix("$").removeprefix(".")
+        place.fail(f"{spot}: {error.message:.200}" if spot else f"{error.message:.200}")
+
+
+def _usable(place: Place, schema: Mapping[str, Any]) -> None:
+    from jsonschema import Draft202012Validator, SchemaError
+
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        place.fail(f"schema is not a JSON Schema: {error.message:.200}; mend it")
+
+
+@cache
+def _validator(name: str) -> Validator:
+    """JSON Schema as published, but 8.0 is no integer: what counts is used to count with."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+    text = (Path(__file__).parent / "schema" / f"{name}.schema.json").read_text("utf-8")
+    strict: type[Validator] = extend(Draft202012Validator, type_checker=types)  # type: ignore[no-untyped-call]
+    return strict(json.loads(text))

@@ -1,0 +1,175 @@
+"""The nouns of a suite: canaries, cells, and the numbers its checks are designed with.
+
+Every number comes from a frozen `suite.toml`, where its meaning stands beside it. Knows nothing about files and
+verdicts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+KINDS = ("exact", "json", "prose")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Canary:
+    """One conversation to be continued, and what a right answer is.
+
+    An `exact` one expects the text `expect`; a `json` one expects JSON that satisfies `schema`; a `prose` one has
+    neither and is judged by token parity only.
+    """
+
+    id: str
+    kind: str
+    messages: tuple[Mapping[str, str], ...]
+    expect: str | None = None
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One setting to be judged. `temperature` 0 is greedy; 0 for `top_k`, 1 for `top_p`, 0 for `min_p` switch off.
+
+    `prompts` canaries are asked for at most `tokens` tokens each, `batch` at a time, in `repeats` interleaved pairs.
+    """
+
+    name: str
+    temperature: float
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    batch: int
+    prompts: int
+    tokens: int
+    repeats: int
+
+    @property
+    def greedy(self) -> bool:
+        """Whether every token is the most probable one."""
+        return self.temperature == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesignNumbers:
+    """Error rates of a whole run, and the effects that its checks must be able to see."""
+
+    false_alarm: float
+    miss: float
+    law_effect: float
+    pit_effect: float
+    token_fault_rate: float
+    acceptance_effect: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """How far plain decoding may differ from itself, and what that explains."""
+
+    fork_multiple: float
+    unstable_above: float
+    widths: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exercise:
+    """The least number of rounds, for each canary kind and cell, that did each of these."""
+
+    proposed: int
+    accepted: int
+    rejected: int
+    full: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrikeOut:
+    """The least share of a kind's canaries that the baseline must solve."""
+
+    least_share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedNumbers:
+    """Confidence of the speed interval, and how many bootstrap resamples make it."""
+
+    confidence: float
+    resamples: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knobs:
+    """Draft lengths that must not change a greedy answer, and on how much they are tried."""
+
+    draft_lengths: tuple[int, ...]
+    prompts: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synthetic:
+    """Artificial drafters that must not change a greedy answer, and on how much they are tried."""
+
+    drafters: tuple[str, ...]
+    prompts: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Law:
+    """Shape of the exactly known law that sampled rounds are compared with."""
+
+    draft_length: int
+    vocabulary: int
+    batch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Required:
+    """Checks that must pass before a cell may: one list for greedy cells, one for sampled ones."""
+
+    greedy: tuple[str, ...]
+    sampled: tuple[str, ...]
+
+    def checks_for(self, cell: Cell) -> tuple[str, ...]:
+        """Names of the checks that `cell` must pass."""
+        return self.greedy if cell.greedy else self.sampled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """Everything one run asks and is designed with. `digest` is its identity; `required` is keyed by target kind."""
+
+    name: str
+    version: str
+    purpose: str
+    digest: str
+    folder: Path
+    canaries: tuple[Canary, ...]
+    cells: tuple[Cell, ...]
+    design: DesignNumbers
+    noise: Noise
+    exercise: Exercise
+    strike_out: StrikeOut
+    speed: SpeedNumbers
+    knobs: Knobs
+    synthetic: Synthetic
+    law: Law
+    required: Mapping[str, Required]
+
+    def of_kind(self, kind: str) -> tuple[Canary, ...]:
+        """Canaries of one kind, in file order."""
+        return tuple(canary for canary in self.canaries if canary.kind == kind)
+
+    def first(self, count: int) -> tuple[Canary, ...]:
+        """The first `count` canaries, kinds taking turns: exact, json, prose, exact, ... Used-up kinds are skipped."""
+        turns = chain.from_iterable(zip_longest(*(self.of_kind(kind) for kind in KINDS)))
+        return tuple(islice((canary for canary in turns if canary is not None), count))
+
+    def canaries_for(self, cell: Cell) -> tuple[Canary, ...]:
+        """The canaries that `cell` asks."""
+        return self.first(cell.prompts)

@@ -1,0 +1,58 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws import fractions_table, history_laws, token_rule
+
+from draftgate.stats.acceptance import chain_law, expected_acceptance, mean_accepted
+from draftgate.stats.exact import enumerate_law
+
+
+def test_acceptance_is_the_overlap_of_the_two_laws():
+    p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6])
+
+    assert expected_acceptance(p, q) == pytest.approx(0.6)
+
+
+def test_a_draft_that_never_agrees_is_never_accepted():
+    assert expected_acceptance(np.array([1.0, 0.0]), np.array([0.0, 1.0])) == 0
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 2**32 - 1), vocab=st.integers(2, 3), k=st.integers(1, 2))
+def test_the_law_of_accepted_tokens_is_that_of_the_enumerated_walk(seed, vocab, k):
+    rng = np.random.default_rng(seed)
+    target, draft = fractions_table(rng, vocab, k), fractions_table(rng, vocab, k)
+    accepted = enumerate_law(
+        lambda chance: len(token_rule(history_laws(target), history_laws(draft), k, chance, bonus=False)[0])
+    )
+
+    assert [accepted.get(count, Fraction(0)) for count in range(k + 1)] == chain_law(target, draft).tolist()
+
+
+def test_a_perfect_draft_is_accepted_whole():
+    law = fractions_table(np.random.default_rng(1), 3, 2)
+
+    assert [0, 0, 1] == chain_law(law, law).tolist()
+    assert mean_accepted(chain_law(law, law)) == 2
+
+
+def test_with_one_rate_everywhere_it_is_geometric():
+    p, q = np.array([0.5, 0.5]), np.array([0.8, 0.2])
+    tables = [np.broadcast_to(p, (2,) * (i + 1)) for i in range(3)], [np.broadcast_to(q, (2,) * (i + 1)) for i in range(3)]
+
+    assert chain_law(*tables) == pytest.approx([0.3, 0.7 * 0.3, 0.49 * 0.3, 0.343])
+
+
+def test_laws_over_different_vocabularies_are_refused():
+    with pytest.raises(ValueError, match="different vocabularies"):
+        expected_acceptance(np.ones(1), np.array([0.5, 0.5]))
+
+
+def test_chains_of_different_lengths_are_refused():
+    table = fractions_table(np.random.default_rng(1), 2, 2)
+
+    with pytest.raises(ValueError, match="zip"):
+        chain_law(table, table[:1])

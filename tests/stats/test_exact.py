@@ -1,0 +1,191 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws import fractions_table, history_laws, token_rule
+
+from draftgate.stats.exact import completed, enumerate_law, joint_law, total_variation
+
+HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
+PEAKED = np.array([Fraction(3, 4), Fraction(1, 4)], dtype=object)
+FLAT = np.array([HALF, HALF], dtype=object)
+
+
+def always(law):
+    return lambda history: law
+
+
+def distance(target, draft, k, **faults):
+    """How far the completed output of one round of a chain is from plain decoding."""
+
+    def run(chance):
+        accepted, last = token_rule(target, draft, k, chance, **faults)
+        return (*accepted, last)
+
+    emitted = completed(enumerate_law(run), target, length=k + 1)
+    return total_variation(emitted, joint_law(target, length=k + 1))
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 2**32 - 1), vocab=st.integers(2, 4), k=st.integers(1, 2))
+def test_the_token_rule_emits_exactly_the_targets_law(seed, vocab, k):
+    rng = np.random.default_rng(seed)
+    target, draft = (history_laws(fractions_table(rng, vocab, k + 1)) for _ in range(2))
+
+    assert distance(target, draft, k) == 0
+
+
+@pytest.mark.parametrize(
+    ("p", "q"), [([1, 0, 0], [0, 1, 0]), ([HALF, HALF, 0], [0, 0, 1]), ([THIRD] * 3, [THIRD] * 3), ([0, 1, 0], [THIRD] * 3)]
+)
+def test_point_masses_disjoint_supports_and_ties_are_exact_too(p, q):
+    p, q = (np.array([Fraction(mass) for mass in law], dtype=object) for law in (p, q))
+
+    assert distance(always(p), always(q), 2) == 0
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [{"residual": False}, {"slot": lambda i: "one for all"}, {"accept_all": True}],
+    ids=["resamples from p", "shares a uniform between positions", "accepts everything"],
+)
+def test_a_wrong_rule_is_found(fault):
+    assert distance(always(PEAKED), always(FLAT), 2, **fault) > 0
+
+
+def test_a_shared_uniform_shows_its_exact_distance():
+    """Both drafts 1 have mass 1/4 and are kept with chance 1/2 each: together 1/8 under one uniform, not 1/16."""
+    shared = enumerate_law(
+        lambda chance: token_rule(always(PEAKED), always(FLAT), 2, chance, slot=lambda i: 0)[0]
+    )
+
+    assert shared[1, 1] == Fraction(1, 8)
+
+
+def test_a_draw_that_reads_the_acceptance_uniform_is_found():
+    """Given the slot of the acceptance test, the draw sees only what that test left of the uniform."""
+
+    def run(chance, slot):
+        token = chance.draw(FLAT, slot)
+        kept = chance.uniform("accept") * FLAT[token] < PEAKED[token]
+        return token if kept else 0
+
+    honest, shared = (enumerate_law(lambda chance, slot=slot: run(chance, slot)) for slot in ("draft", "accept"))
+
+    assert {0: Fraction(3, 4), 1: Fraction(1, 4)} == honest
+    assert {0: Fraction(1)} == shared
+
+
+def test_a_comparison_splits_the_interval():
+    law = enumerate_law(lambda chance: chance.uniform("u") < THIRD)
+
+    assert {True: THIRD, False: 1 - THIRD} == law
+
+
+def test_the_same_slot_is_the_same_number():
+    law = enumerate_law(lambda chance: (chance.uniform("u") < THIRD, chance.uniform("u") < HALF))
+
+    assert {(True, True): THIRD, (False, True): HALF - THIRD, (False, False): HALF} == law
+
+
+def test_other_slots_are_independent():
+    law = enumerate_law(lambda chance: (chance.uniform("u") < THIRD, chance.uniform("v") < HALF))
+
+    assert law[True, True] == THIRD * HALF
+
+
+@pytest.mark.parametrize(
+    "compare",
+    [
+        lambda u: u < THIRD,
+        lambda u: u <= THIRD,
+        lambda u: not u > THIRD,
+        lambda u: not u >= THIRD,
+        lambda u: THIRD > u,
+        lambda u: u * HALF < THIRD / 2,
+        lambda u: HALF * u <= THIRD / 2,
+        lambda u: not u * HALF > THIRD / 2,
+        lambda u: not u * HALF >= THIRD / 2,
+        lambda u: u * 3 < 1,
+    ],
+)
+def test_each_way_to_write_the_comparison_is_the_same_event(compare):
+    assert enumerate_law(lambda chance: compare(chance.uniform("u")))[True] == THIRD
+
+
+def test_an_impossible_draft_token_is_neither_below_nor_above_nothing():
+    zero = Fraction(0)
+    law = enumerate_law(
+        lambda chance: (chance.uniform("u") * zero < zero, chance.uniform("u") * zero < THIRD, chance.uniform("u") * 0 >= 0)
+    )
+
+    assert {(False, True, True): 1} == law
+
+
+def test_bounds_beyond_0_and_1_are_certain():
+    law = enumerate_law(lambda chance: (chance.uniform("u") < 2, chance.uniform("u") < -1))
+
+    assert {(True, False): 1} == law
+
+
+def test_impossible_tokens_are_never_drawn():
+    law = enumerate_law(lambda chance: chance.draw([0, THIRD, 0, 1 - THIRD]))
+
+    assert {1: THIRD, 3: 1 - THIRD} == law
+
+
+@pytest.mark.parametrize(
+    ("law", "error", "message"),
+    [
+        ([HALF, THIRD], ValueError, "sum to 5/6"),
+        ([Fraction(3, 2), -HALF], ValueError, "negative"),
+        ([0.5, 0.5], TypeError, "no rational number"),
+        (np.array([0.5, 0.5], dtype=np.float32), TypeError, "no rational number"),
+    ],
+)
+def test_what_is_no_exact_law_is_refused(law, error, message):
+    with pytest.raises(error, match=message):
+        enumerate_law(lambda chance: chance.draw(law))
+
+
+def test_a_negative_probability_is_refused():
+    with pytest.raises(ValueError, match="not negative"):
+        enumerate_law(lambda chance: chance.uniform("u") * -HALF < 1)
+
+
+def test_chance_from_elsewhere_is_noticed():
+    changing = iter([HALF, THIRD, HALF, THIRD])
+
+    with pytest.raises(ValueError, match="somewhere else"):
+        enumerate_law(lambda chance: chance.uniform("u") < next(changing))
+
+
+def test_a_walk_that_does_not_end_is_given_up():
+    def run(chance):
+        return tuple(chance.draw(FLAT) for _ in range(10))
+
+    with pytest.raises(ValueError, match="more than 1000 paths"):
+        enumerate_law(run, most_paths=1000)
+
+
+def test_without_chance_there_is_one_outcome():
+    assert {"sure": 1} == enumerate_law(lambda chance: "sure")
+
+
+def test_total_variation_counts_what_only_one_law_has():
+    assert total_variation({"a": HALF, "b": HALF}, {"a": HALF, "c": HALF}) == HALF
+    assert total_variation({"a": Fraction(1)}, {"a": Fraction(1)}) == 0
+
+
+def test_completion_cuts_long_texts_and_goes_on_with_short_ones():
+    full = completed({(0, 1, 1): HALF, (1,): HALF}, always(PEAKED), length=2)
+
+    assert {(0, 1): HALF, (1, 0): Fraction(3, 8), (1, 1): Fraction(1, 8)} == full
+
+
+def test_completion_does_not_forgive_a_wrong_first_token():
+    wrong = completed({(1,): Fraction(1)}, always(PEAKED), length=3)
+
+    assert total_variation(wrong, joint_law(always(PEAKED), length=3)) == Fraction(3, 4)

@@ -1,0 +1,143 @@
+import json
+
+import pytest
+from draftgate.suites.errors import SuiteMalformed
+from draftgate.suites.loader import check, freeze
+
+CANARY = '{"id": "x", "kind": "prose", "messages": [{"role": "user", "content": "Hi"}]%s}\n'
+
+
+def refusal(folder) -> str:
+    """The one line that refuses a freshly frozen suite."""
+    with pytest.raises(SuiteMalformed) as caught:
+        freeze(folder, unreleased=True)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert line.startswith(str(folder))
+    return line.removeprefix(f"{folder}/")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("temperature = 1.3", "temperature = -1.0", "cells[1].temperature: -1.0 is less than the minimum of 0"),
+        ("temperature = 1.3", "temperature = inf", "not TOML: inf is not a finite number; mend that line"),
+        ("top_p = 0.9", "top_p = 0", "cells[1].top_p: 0 is less than or equal to the minimum of 0"),
+        ("top_p = 0.9", "top_p = 1.1", "cells[1].top_p: 1.1 is greater than the maximum of 1"),
+        ("top_p = 0.9", "top_p = nan", "not TOML: nan is not a finite number; mend that line"),
+        ("prompts = 16", "prompts = 16.0", "cells[1].prompts: 16.0 is not of type 'integer'"),
+        ("prompts = 16", "prompts = true", "cells[1].prompts: True is not of type 'integer'"),
+        (
+            "prompts = 16",
+            "prompts = 25",
+            "cell 'topp-8' asks for 25 prompts of 24; ask for fewer or add canaries",
+        ),
+        ('name = "topp-8"', 'name = "greedy-1"', "cell name 'greedy-1' is used twice; give each its own"),
+        ('version = "v1"', 'version = "v2"', "version is 'v2' but the folder is v1; make them the same"),
+        ("[strike_out]", "[strike_out", "not TOML: Expected ']' at the end of a table declaration"),
+        ("confidence = 0.95", "confidence = 0.95\nlucky = 7", "speed: Additional properties are not allowed ('lucky'"),
+        ("miss = 1e-3", "missed = 1e-3", "design: Additional properties are not allowed ('missed' was unexpected)"),
+        ('"oracle", "adv', '"oracles", "adv', "synthetic.drafters[0]: 'oracles' is not one of ['oracle', "),
+        ('sampled = ["noise"', 'sampled = ["nose"', "required.reference.sampled[0]: 'nose' is not one of ["),
+        ("[required.reference]", "[required.Reference]", "required: 'Reference' does not match "),
+    ],
+)
+def test_a_wrong_setting_is_refused_where_it_stands(folder, rewrite, old, new, expected):
+    rewrite("suite.toml", old, new)
+
+    assert refusal(folder).startswith(f"suite.toml: {expected}")
+
+
+def test_a_suite_without_settings_is_refused(folder):
+    (folder / "suite.toml").unlink()
+
+    assert refusal(folder) == "suite.toml: not found; a suite folder has one, so name the folder of one version"
+
+
+def test_settings_that_are_not_utf_8_are_refused(folder):
+    (folder / "suite.toml").write_bytes(b'name = "\xff"')
+
+    assert refusal(folder) == "suite.toml: not UTF-8 at byte 8; save the file as UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "{'id': 1}\n",
+            "not JSON at column 2: Expecting property name enclosed in double quotes; write one object a line",
+        ),
+        (CANARY % ', "expect": NaN', "not JSON: NaN is not a finite number; write one object a line"),
+        ("\n", "not JSON at column 1: Expecting value; write one object a line"),
+        ("[]\n", "[] is not of type 'object'"),
+        (CANARY % ', "answer": "Hi"', "'answer' is not one of ['id', 'kind', 'messages']"),
+        (CANARY % ', "expect": "Hi"', "'expect' is not one of ['id', 'kind', 'messages']"),
+        (CANARY.replace("prose", "exact") % "", "'expect' is a required property"),
+        (CANARY.replace("prose", "json") % "", "'schema' is a required property"),
+        (CANARY.replace("prose", "verse") % "", "kind: 'verse' is not one of ['exact', 'json', 'prose']"),
+        (
+            CANARY.replace("user", "users") % "",
+            "messages[0].role: 'users' is not one of ['system', 'user', 'assistant']",
+        ),
+        (
+            CANARY.replace("prose", "exact") % ', "expect": "Hi"',
+            "kind 'exact' stands in prose.jsonl; move the line to exact.jsonl",
+        ),
+    ],
+)
+def test_a_wrong_line_is_refused_by_file_and_line(folder, line, expected):
+    with (folder / "prose.jsonl").open("a", encoding="utf-8") as file:
+        file.write(line)
+
+    assert refusal(folder) == f"prose.jsonl:5: {expected}"
+
+
+def test_a_json_canary_needs_a_schema_that_is_one(folder):
+    with (folder / "json.jsonl").open("a", encoding="utf-8") as file:
+        file.write(CANARY.replace("prose", "json") % ', "schema": {"type": "objects"}')
+
+    assert refusal(folder).startswith("json.jsonl:9: schema is not a JSON Schema: 'objects' is not valid")
+
+
+def test_a_canary_id_used_twice_is_refused_across_files(folder, rewrite):
+    rewrite("prose.jsonl", "prose-02", "json-01")
+
+    assert refusal(folder) == "suite.toml: canary id 'json-01' is used twice; give each its own"
+
+
+def test_an_empty_canary_file_is_refused(folder):
+    (folder / "prose.jsonl").write_bytes(b"")
+
+    assert refusal(folder) == "prose.jsonl: holds no canary; write one a line, or remove the file"
+
+
+def test_a_file_of_an_unknown_kind_is_refused(folder):
+    (folder / "prose.jsonl").rename(folder / "verse.jsonl")
+
+    expected = "verse.jsonl: no canary kind is called 'verse'; rename the file to one of exact, json, prose"
+    assert refusal(folder) == expected
+
+
+@pytest.mark.parametrize(("kind", "needing"), [("exact", "exact_text"), ("json", "json_valid")])
+def test_a_cell_that_requires_a_check_on_a_kind_it_never_asks_is_refused(folder, rewrite, kind, needing):
+    (folder / f"{kind}.jsonl").unlink()
+    rewrite("suite.toml", "prompts = 16", "prompts = 12")
+
+    assert refusal(folder) == f"suite.toml: cell 'greedy-1' requires {needing}, but asks no {kind} canary; add some"
+
+
+def test_a_suite_need_not_have_prose(folder, rewrite):
+    (folder / "prose.jsonl").unlink()
+    freeze(folder, unreleased=True)
+
+    assert check(folder).of_kind("prose") == ()
+
+
+def test_a_line_separator_inside_a_text_does_not_end_the_line(folder):
+    text = json.dumps(
+        {"id": "x", "kind": "prose", "messages": [{"role": "user", "content": "a\u2028b"}]}, ensure_ascii=False
+    )
+    (folder / "prose.jsonl").write_text(text + "\n", "utf-8")
+    freeze(folder, unreleased=True)
+
+    assert check(folder).of_kind("prose")[0].messages[0]["content"] == "a\u2028b"

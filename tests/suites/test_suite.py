@@ -1,0 +1,42 @@
+import dataclasses
+from collections import Counter
+
+import pytest
+from draftgate.suites.loader import load
+from draftgate.suites.suite import Cell
+
+GREEDY = Cell(name="greedy", temperature=0, batch=1, prompts=6, tokens=8, repeats=1)
+
+
+def test_kinds_take_turns_in_file_order():
+    expected = ["copy-words-01", "json-01", "prose-01", "copy-ids-01", "json-02", "prose-02"]
+
+    assert [canary.id for canary in load("core").canaries_for(GREEDY)] == expected
+
+
+def test_a_kind_that_is_used_up_leaves_its_turns_to_the_others():
+    suite = load("smoke")
+
+    assert Counter(canary.kind for canary in suite.first(16)) == {"exact": 6, "json": 6, "prose": 4}
+    assert sorted(canary.id for canary in suite.first(24)) == sorted(canary.id for canary in suite.canaries)
+
+
+def test_of_kind_keeps_one_kind():
+    assert [canary.id for canary in load("smoke").of_kind("prose")] == ["prose-01", "prose-02", "prose-03", "prose-04"]
+
+
+def test_greedy_and_sampled_cells_require_their_own_checks():
+    required = load("core").required["reference"]
+    sampled = dataclasses.replace(GREEDY, temperature=0.7)
+
+    assert "exact_tokens" in required.checks_for(GREEDY)
+    assert "law" not in required.checks_for(GREEDY)
+    assert "law" in required.checks_for(sampled)
+    assert "exact_tokens" not in required.checks_for(sampled)
+
+
+def test_a_suite_cannot_be_changed():
+    suite = load("smoke")
+
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        suite.design.false_alarm = 0.05
