@@ -33,11 +33,7 @@ def plain(value: Any) -> Any:
         return sorted(plain(item) for item in value)
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return int(value)
-    if isinstance(value, Real) and not isinstance(value, bool):
-        return float(value) if math.isfinite(value) else None
-    return value
+    return _number(value) if isinstance(value, Real) else value
 
 
 def encode(document: Any, *, indent: int | None = None) -> bytes:
@@ -77,6 +73,15 @@ def write(path: Path, data: bytes) -> None:
 def _validator(schema: str) -> Any:
     text = files(__package__).joinpath("schemas", f"{schema}.schema.json").read_text(encoding="utf-8")
     return jsonschema.Draft202012Validator(json.loads(text))
+
+
+def _number(value: Real) -> bool | int | float | None:
+    """The same number as Python's own, whichever library made it; None where it is not finite."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if math.isfinite(value) else None
 
 
 def _short(text: str, most: int = 120) -> str:

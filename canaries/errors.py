@@ -7,7 +7,8 @@
     └── CannotJudge           3
         ├── RecordBroken      3   unreadable, edited, or of a newer schema
         ├── TargetUnavailable 3   an arm cannot be reached
-        └── OutputUnwritable  3   the run folder cannot be written
+        ├── OutputUnwritable  3   the run folder cannot be written
+        └── Interrupted       3   stopped by Ctrl-C; what was observed is kept
 
 Every message is one line: what, which value, what to do.
 """
@@ -53,3 +54,7 @@ class TargetUnavailable(CannotJudge):
 
 class OutputUnwritable(CannotJudge):
     """The folder the run should be written to cannot be written."""
+
+
+class Interrupted(CannotJudge):
+    """Somebody stopped the run; the message says how to go on."""

@@ -52,7 +52,7 @@ class RunVerdict:
 def cell_verdict(
     cell: str, findings: Iterable[Finding], required: Collection[str], claim: float | None = None
 ) -> CellVerdict:
-    """PASS iff each required check passed here, every time it was made, nothing here FAILs, and no claim is too high."""
+    """PASS iff each required check passed here each time it was made, nothing here FAILs, and the claim is met."""
     here = [finding for finding in findings if finding.cell == cell]
     missing = sorted(set(required) - {finding.check for finding in here})
     held = [_held(finding) for finding in here if _holds(finding, required)]

@@ -56,6 +56,11 @@ def load(place: Path) -> bytes:
         raise RecordBroken(f"{place}: no record can be read ({error.strerror}); name the folder of a run") from error
 
 
+def digest(data: bytes) -> str:
+    """What a summary names its record by."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def parse(data: bytes, name: str = NAME) -> Record:
     """What the bytes of a record say. Raises RecordBroken."""
     lines = data.split(b"\n")
@@ -73,7 +78,7 @@ def parse(data: bytes, name: str = NAME) -> Record:
         seconds=sum(line["seconds"] for line in documents_ if line["type"] == "observation"),
         ended=last["type"] == "end" and not last["interrupted"],
         interrupted=last["type"] == "end" and last["interrupted"],
-        sha256=hashlib.sha256(data).hexdigest(),
+        sha256=digest(data),
     )
 
 

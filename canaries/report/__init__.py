@@ -1,0 +1,1 @@
+"""What people read: the terminal report, its tables and the progress bar. Decides nothing."""

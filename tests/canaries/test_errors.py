@@ -16,6 +16,7 @@ from draftgate.canaries import errors
         (errors.RecordBroken, 3),
         (errors.TargetUnavailable, 3),
         (errors.OutputUnwritable, 3),
+        (errors.Interrupted, 3),
     ],
 )
 def test_an_error_knows_its_exit_status(kind, status):

@@ -1,0 +1,69 @@
+"""How far a run is: a bar on standard error when that is a terminal, nothing otherwise."""
+
+from __future__ import annotations
+
+import sys
+from typing import Protocol
+
+from .text import clean
+
+
+class Progress(Protocol):
+    """Told of each step as it begins."""
+
+    def total(self, n: int) -> None:
+        """`n` steps are ahead."""
+
+    def step(self, name: str) -> None:
+        """The step `name` begins; the one before it is done."""
+
+    def close(self) -> None:
+        """Nothing more will be shown."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def total(self, n: int) -> None:
+        del n
+
+    def step(self, name: str) -> None:
+        del name
+
+    def close(self) -> None:
+        pass
+
+
+class Bar:
+    """A bar that leaves no trace when it is closed."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Rich
+
+        columns = (
+            MofNCompleteColumn(),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}", markup=False),
+        )
+        self._rich = Rich(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._rich.add_task("", total=None)
+        self._begun = False
+        self._rich.start()
+
+    def total(self, n: int) -> None:
+        self._rich.update(self._task, total=n)
+
+    def step(self, name: str) -> None:
+        self._rich.update(self._task, advance=int(self._begun), description=clean(name))
+        self._begun = True
+
+    def close(self) -> None:
+        self._rich.stop()
+
+
+def progress() -> Progress:
+    """A bar if standard error is a terminal, else silence."""
+    return Bar() if sys.stderr.isatty() else Silent()

@@ -1,0 +1,46 @@
+"""Words and numbers made fit to print: what a model or a server wrote cannot move the cursor or pose as ours."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # control, format (bidi), surrogate, line breaks
+
+
+def clean(text: object) -> str:
+    """The text on one line; what does not print is spelled out, the escape character as backslash, x, 1, b."""
+    return "".join(_spelled(char) if unicodedata.category(char) in UNPRINTABLE else char for char in str(text))
+
+
+def number(value: Any, form: str = ".2f") -> str:
+    """The number in a format, or a dash where there is none."""
+    return format(value, form) if isinstance(value, (int, float)) and not isinstance(value, bool) else "-"
+
+
+def interval(low: Any, high: Any) -> str:
+    """Both ends, as in `[1.65, 1.79]`."""
+    return f"[{number(low)}, {number(high)}]"
+
+
+def where(name: str, cells: list[str]) -> str:
+    """A check and the cells it concerns, as in `greedy (b1, b8)`."""
+    return clean(f"{name} ({', '.join(cells)})" if cells else name)
+
+
+def speed_line(headline: dict[str, Any]) -> str:
+    """The interval around a ratio and what it rests on."""
+    confidence, pairs = number(headline["confidence"], ".0%"), number(headline["pairs"], ".0f")
+    ends = interval(headline["low"], headline["high"])
+    return f"{ends} at {confidence} confidence, {pairs} pairs, cell {clean(headline['cell'])}"
+
+
+def odds(rate: float) -> str:
+    """How rarely an honest engine is held by chance."""
+    if rate <= 0:
+        return "No statistical test was made, so none can alarm falsely."
+    return f"An honest engine is held by chance at most once in {round(1 / rate):,} runs."
+
+
+def _spelled(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")

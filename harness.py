@@ -1,0 +1,273 @@
+"""The command line: parses, calls one function a command, prints, and returns an exit status.
+
+0 PASS, 1 HOLD or LOSSY, 2 usage, 3 could not judge. Imports nothing heavy before a command needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shlex
+import sys
+from contextlib import redirect_stdout
+from datetime import UTC, datetime
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+COULD_NOT_JUDGE = 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status of one command, after it printed what it has to say."""
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        options = _parser().parse_args(argv)
+        status: int = options.command(options)
+    except SystemExit:  # --help has printed; nothing below need be imported for that
+        raise
+    except KeyboardInterrupt:
+        return _refuse("interrupted", COULD_NOT_JUDGE, argv)
+    except _refusals() as error:
+        return _refuse(str(error), getattr(error, "exit_status", 2), argv)
+    return status
+
+
+def _run(options: argparse.Namespace) -> int:
+    from .canaries.record import check_folder
+
+    options.out = options.out or _default_out(options)
+    check_folder(options.out, resume=options.resume)
+    return _show_run(_judged(options), options)
+
+
+def _judged(options: argparse.Namespace) -> dict[str, Any]:
+    from .canaries import run
+    from .canaries.errors import Interrupted
+    from .canaries.report.progress import progress
+
+    asked = run.Options(**{key: getattr(options, key) for key in RUN_OPTIONS})
+    try:
+        with redirect_stdout(sys.stderr):
+            return run.run(asked, progress())
+    except KeyboardInterrupt:
+        raise Interrupted(_resume_hint(options)) from None
+
+
+def _report(options: argparse.Namespace) -> int:
+    from .canaries import summary
+
+    return _show_run(summary.read(options.run), options)
+
+
+def _publish(options: argparse.Namespace) -> int:
+    from .canaries.publish import publish
+
+    folder = publish(options.run, options.to)
+    _say({"published": str(folder)}, f"published: {folder}", options)
+    return 0
+
+
+def _suite_list(options: argparse.Namespace) -> int:
+    from .suites import loader
+
+    return _show_choices(loader.available(), options)
+
+
+def _suite_check(options: argparse.Namespace) -> int:
+    from .suites import loader
+
+    suite = loader.check(options.folder)
+    _say({"suite": suite.name, "digest": suite.digest}, f"{suite.name} is as it was frozen ({suite.digest})", options)
+    return 0
+
+
+def _suite_show(options: argparse.Namespace) -> int:
+    from .canaries.documents import plain
+    from .suites import loader
+
+    suite = plain(loader.load(options.suite))
+    return _show_choices(suite if options.json else [{"field": k, "value": v} for k, v in suite.items()], options)
+
+
+def _engines(options: argparse.Namespace) -> int:
+    from .canaries.targets import registry
+
+    return _show_choices(registry.rows(), options)
+
+
+def _faults_list(options: argparse.Namespace) -> int:
+    from .canaries.faults import registry
+
+    return _show_choices(registry.rows(), options)
+
+
+RUN_OPTIONS = ("suite", "baseline", "candidate", "model", "fault", "claim", "out", "seed", "resume")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses in one line, like everything else here."""
+
+    def error(self, message: str) -> NoReturn:
+        from .canaries.errors import UsageError
+
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+class _Version(argparse.Action):
+    """Prints the version; looks it up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from . import __version__
+
+        sys.stdout.write(f"draftgate {__version__}\n")
+        parser.exit()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="draftgate",
+        description="A correctness gate for speculative decoding: PASS or HOLD, from the tokens that were timed.",
+        epilog="Exit status: 0 PASS, 1 HOLD or LOSSY, 2 usage, 3 could not judge.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_run(commands)
+    report = _add(commands, "report", _report, "show a finished run again")
+    report.add_argument("run", type=Path, metavar="RUN", help="folder of the run")
+    publish = _add(commands, "publish", _publish, "judge a run again and, if it passes, write its result")
+    publish.add_argument("run", type=Path, metavar="RUN", help="folder of the run")
+    publish.add_argument("--to", type=Path, default=Path("results"), metavar="DIR", help="where to (default: results)")
+    suite = _add_group(commands, "suite", "what is asked")
+    _add(suite, "list", _suite_list, "the suites that ship")
+    show = _add(suite, "show", _suite_show, "what a suite asks")
+    show.add_argument("suite", metavar="SUITE", help="name or folder")
+    check = _add(suite, "check", _suite_check, "find out whether a suite was edited")
+    check.add_argument("folder", type=Path, metavar="FOLDER")
+    _add(commands, "engines", _engines, "what can be named as baseline or candidate")
+    _add(_add_group(commands, "faults", "faults that can be planted"), "list", _faults_list, "all of them")
+    return parser
+
+
+def _add_run(commands: Any) -> None:
+    run = _add(commands, "run", _run, "judge a candidate against its baseline")
+    run.add_argument("suite", nargs="?", default="core", metavar="SUITE", help="name or folder (default: core)")
+    run.add_argument("--baseline", default="plain", metavar="TARGET", help="default: plain; see draftgate engines")
+    run.add_argument("--candidate", default="draft:k=4", metavar="TARGET", help="default: draft:k=4")
+    run.add_argument("--model", type=Path, metavar="PATH", help="folder of a model (default: the one that ships)")
+    run.add_argument("--fault", metavar="NAME", help="plant a fault in the candidate; see draftgate faults list")
+    run.add_argument("--claim", type=_ratio, metavar="R", help="hold unless the interval's lower end is at least R")
+    run.add_argument("--out", type=Path, metavar="DIR", help="run folder (default: runs/<time>-<suite>)")
+    run.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
+    run.add_argument("--resume", action="store_true", help="go on with the run in --out")
+
+
+def _add(commands: Any, name: str, command: Callable[[argparse.Namespace], int], summary: str) -> _Parser:
+    parser: _Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
+    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    parser.set_defaults(command=command)
+    return parser
+
+
+def _add_group(commands: Any, name: str, summary: str) -> Any:
+    parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
+    return parser.add_subparsers(required=True, metavar="COMMAND")
+
+
+def _ratio(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f"{text} is not a ratio; give a number above 0, such as 1.8")
+    return value
+
+
+def _default_out(options: argparse.Namespace) -> Path:
+    from .canaries.errors import UsageError
+
+    if options.resume:
+        raise UsageError("--resume does not say which run; add --out with its folder")
+    return Path("runs") / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{options.suite.strip('/').replace('/', '-')}"
+
+
+def _show_run(summary: dict[str, Any], options: argparse.Namespace) -> int:
+    from .canaries.report.terminal import show
+
+    if options.json:
+        _print_json(summary)
+    else:
+        show(summary)
+    return 0 if summary["verdict"] == "PASS" else 1
+
+
+def _show_choices(rows: Any, options: argparse.Namespace) -> int:
+    from .canaries.documents import plain
+    from .canaries.report.terminal import show_choices
+
+    if options.json:
+        _print_json(plain(rows))
+    else:
+        show_choices(plain(rows))
+    return 0
+
+
+def _say(document: dict[str, Any], line: str, options: argparse.Namespace) -> None:
+    if options.json:
+        _print_json(document)
+    else:
+        sys.stdout.write(f"{line}\n")
+
+
+def _print_json(document: Any) -> None:
+    sys.stdout.write(json.dumps(document, allow_nan=False, indent=1) + "\n")
+
+
+def _refuse(message: str, status: int, argv: Sequence[str]) -> int:
+    line = " ".join(message.split())
+    if "--json" in argv:
+        _print_json({"error": line, "exit": status})
+    sys.stderr.write(f"draftgate: {line}\n")
+    return status
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What is told in one line. Called only once something was raised, so that it costs nothing otherwise."""
+    from .canaries.errors import GateError
+    from .engine.errors import EngineError
+    from .suites.errors import SuiteError
+
+    return GateError, EngineError, SuiteError
+
+
+def _resume_hint(options: argparse.Namespace) -> str:
+    """How to go on with an interrupted run: the same command, with its folder and --resume."""
+    if not (options.out / "record.jsonl").exists():
+        return "interrupted before anything was recorded; run again"
+    named = {key: getattr(options, key) for key in RUN_OPTIONS if key not in {"suite", "resume"}}
+    words = [word for key, value in named.items() if value is not None for word in (f"--{key}", str(value))]
+    return f"interrupted; resume with: draftgate {shlex.join(['run', options.suite, *words, '--resume'])}"
+
+
+def _packaged() -> Callable[[], int]:
+    """`main` of the package in this folder, whatever the folder is called and whatever else is installed."""
+    if not __package__:
+        here = Path(__file__).resolve().parent
+        spec = spec_from_file_location("draftgate", here / "__init__.py", submodule_search_locations=[str(here)])
+        assert spec
+        assert spec.loader
+        sys.modules["draftgate"] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules["draftgate"])
+    from draftgate.harness import main as packaged
+
+    return packaged
+
+
+if __name__ == "__main__":
+    sys.exit(_packaged()())
