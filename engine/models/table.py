@@ -32,7 +32,7 @@ class TableModel:
     positions = 1 << 30
 
     def __init__(self, table: npt.NDArray[np.floating]) -> None:
-        self.table = np.asarray(table, np.float32)
+        self.table = np.ascontiguousarray(table, np.float32)
         self.vocabulary = self.table.shape[-1]
 
     def score(self, block: Block, cache: Cache) -> Logits:

@@ -1,0 +1,56 @@
+"""Do the engine's own counts add up? emitted = prefill + sum over rounds of (accepted + 1) - cut, term by term."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from ...engine.request import Generation
+from ..contracts import Finding, Reason, Status
+from ..observations.answers import by_arm
+from .base import Case, Certain, not_observed
+
+
+class Algebra(Certain):
+    """Tokens, rounds, arrivals and finish reasons of every candidate answer agree."""
+
+    name = "algebra"
+    observes = ("pairs",)
+
+    def judge(self, case: Case) -> Finding:
+        """FAIL for one answer whose counts do not add up."""
+        pairs = case.observed("pairs")
+        answers = by_arm(pairs, "candidate") if pairs else []
+        if not answers:
+            return not_observed(self.name, case)
+        wrong = {
+            a.canary: broken for a in answers if (broken := complaint(a.generation, case.draft_length, case.cell.tokens))
+        }
+        first = next(iter(wrong.items()), None)
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=Status.FAIL if wrong else Status.PASS,
+            reason=Reason.METRICS if wrong else None,
+            summary=f"{first[0]}: {first[1]}" if first else f"{len(answers)} answers add up",
+            reproduce=tuple(wrong),
+        )
+
+
+def complaint(generation: Generation, draft_length: int, limit: int) -> str | None:
+    """The first identity that does not hold, in words; None where all do."""
+    rounds, tokens = generation.rounds, len(generation.tokens)
+    emitted = generation.prefill + sum(r.emitted for r in rounds)
+    times = [arrival.seconds for arrival in generation.arrivals]
+    identities = {
+        f"{tokens} tokens, but prefill and rounds say {emitted}": tokens == emitted or not rounds,
+        "a round emitted other than accepted + 1 - cut": all(r.emitted == r.accepted + 1 - r.cut for r in rounds),
+        "a round accepted more than it drafted": all(0 <= r.accepted <= r.drafted for r in rounds),
+        f"a round drafted more than {draft_length}": all(r.drafted <= draft_length for r in rounds),
+        "tokens were cut before the last round": all(r.cut == 0 for r in rounds[:-1]),
+        f"{tokens} tokens, but the stream carried {sum(a.tokens for a in generation.arrivals)}": tokens
+        == sum(a.tokens for a in generation.arrivals),
+        "the stream runs backwards": all(a <= b for a, b in pairwise(times)),
+        f"{tokens} tokens exceed the limit of {limit}": 0 < tokens <= limit,
+        f"finish is length, but {tokens} of {limit} tokens came": generation.finish != "length" or tokens == limit,
+    }
+    return next((words for words, holds in identities.items() if not holds), None)

@@ -1,0 +1,99 @@
+"""What a check is given and what it must say. A check judges recorded observations only: it never calls a target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ...stats.decision import Decision
+from ...stats.ledger import Ledger
+from ...suites.suite import Cell, Suite
+from ..contracts import Finding, Reason, Status
+
+STATUS = {
+    Decision.PASS: Status.PASS,
+    Decision.FAIL: Status.FAIL,
+    Decision.INCONCLUSIVE: Status.INCONCLUSIVE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One cell of a record, with the suite it was made for and the ledger that was split before any data."""
+
+    suite: Suite
+    cell: Cell
+    header: Mapping[str, Any]
+    observations: Mapping[str, Any]
+    ledger: Ledger
+
+    def observed(self, name: str) -> Any:
+        """The cell's observation `name`, or the run's; None where it was not made."""
+        return self.observations.get(f"{self.cell.name}/{name}", self.observations.get(name))
+
+    def share(self, check: str, test: str) -> float:
+        """The false-alarm rate that this test may spend in this cell."""
+        return self.ledger.share(entry(self.cell, check, test))
+
+    @property
+    def candidate(self) -> Mapping[str, Any]:
+        """The candidate's identity."""
+        identity: Mapping[str, Any] = self.header["candidate"]
+        return identity
+
+    @property
+    def seed(self) -> int:
+        """The run's seed."""
+        return int(self.header["seed"])
+
+    @property
+    def draft_length(self) -> int:
+        """Most tokens a round may propose; 0 where the candidate does not speculate."""
+        return int(self.candidate.get("options", {}).get("k", 0))
+
+
+def entry(cell: Cell, check: str, test: str) -> str:
+    """A test's name in the ledger."""
+    return f"{cell.name}/{check}/{test}"
+
+
+class Check(Protocol):
+    """One question about one cell. `observes` names what it reads, `tests` what it spends false alarms on."""
+
+    name: str
+    observes: tuple[str, ...]
+
+    def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
+        """Its statistical tests in this cell, each with a share of the ledger; empty where nothing is left to chance."""
+
+    def judge(self, case: Case) -> Finding:
+        """What the record says."""
+
+
+class Certain:
+    """Base of checks whose tests leave nothing to chance: one fault is proof."""
+
+    def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
+        """None."""
+        del suite, cell
+        return ()
+
+
+def not_observed(check: str, case: Case) -> Finding:
+    """The finding where the record lacks what a check needs."""
+    return Finding(
+        check=check,
+        cell=case.cell.name,
+        status=Status.INCONCLUSIVE,
+        reason=Reason.INCOMPLETE,
+        summary="the record holds no observation for this check; run again",
+    )
+
+
+def worst(decisions: list[Decision]) -> Status:
+    """FAIL if any failed, then INCONCLUSIVE if any is or there is none; PASS otherwise."""
+    for status in (Decision.FAIL, Decision.INCONCLUSIVE):
+        if status in decisions:
+            return STATUS[status]
+    return Status.PASS if decisions else Status.INCONCLUSIVE

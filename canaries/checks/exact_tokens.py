@@ -1,0 +1,141 @@
+"""Greedy token parity: the candidate's ids are the baseline's, every one, near ties aside.
+
+Forks that are explained one by one must also be no more than the census of margins predicts, and must not sit where
+speculation rejected more often than chance puts them there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from ...stats import clustering, poisson_binomial
+from ...stats.decision import decide
+from ...stats.design import rate_detectable, rate_draws
+from ...suites.suite import Cell, Suite
+from ..contracts import Finding, Reason, Status
+from ..observations.answers import Answered, Fork, by_arm, forks
+from .base import Case, not_observed, worst
+from .forking import explained, noise_of, tolerance
+
+
+class ExactTokens:
+    """At T = 0 both arms emit the same ids on the timed requests."""
+
+    name = "exact_tokens"
+    observes = ("pairs", "replays")
+
+    def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
+        """Fork count against the census, and fork places against rejections."""
+        del suite, cell
+        return ("census", "clustering")
+
+    def judge(self, case: Case) -> Finding:
+        """FAIL for one unexplained fork; PASS needs enough tokens to have seen the suite's fault rate."""
+        pairs, replays = case.observed("pairs"), case.observed("replays")
+        if not pairs or not replays:
+            return not_observed(self.name, case)
+        found = forks(pairs)
+        wanted = {a.canary: a.generation.tokens for a in by_arm(pairs, "baseline") if a.repeat == 0}
+        limit = tolerance(case)
+        bad = [
+            fork
+            for fork, replay in zip(found, replays["candidate"], strict=True)
+            if not explained(fork, wanted[fork.canary], replay, limit)
+        ]
+        compared = _compared(by_arm(pairs, "candidate"), found)
+        if bad:
+            return self._failed(case, bad, len(found), compared)
+        return self._counted(case, found, compared)
+
+    def _failed(self, case: Case, bad: list[Fork], all_forks: int, compared: int) -> Finding:
+        first = bad[0]
+        where = f"first at token {first.at} of {first.canary} ({first.label})"
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=Status.FAIL,
+            reason=Reason.CORRECTNESS,
+            summary=f"{len(bad)} answers differ from plain decoding beyond the measured noise; {where}",
+            reproduce=tuple(dict.fromkeys(fork.canary for fork in bad)),
+            figures={"unexplained": len(bad), "forks": all_forks, "tokens_compared": compared},
+        )
+
+    def _counted(self, case: Case, found: list[Fork], compared: int) -> Finding:
+        pairs, replays = case.observed("pairs"), case.observed("replays")
+        rates = _fork_rates(replays["census"], case.cell.repeats, noise_of(case))
+        miss, need = case.suite.design.miss, case.suite.design.token_fault_rate
+        share = case.share(self.name, "census")
+        many = poisson_binomial.excess(len(found), rates, hypothesis="no more forks than near ties predict")
+        many_design = poisson_binomial.design(rates, false_alarm=share, miss=miss)
+        marks = _marked(by_arm(pairs, "candidate"), found)
+        placed = clustering.at_marked_places(
+            marks.forks_there, len(found), marked=marks.places, positions=compared, hypothesis="forks fall anywhere"
+        )
+        placed_design = clustering.design(
+            marked=marks.places, positions=compared, false_alarm=case.share(self.name, "clustering"), miss=miss
+        )
+        detectable = rate_detectable(compared, miss=miss)
+        # The two tests may only speak against the candidate: what must be seen is set by the tokens compared.
+        decisions = [decide(many, many_design, effect=1.0), decide(placed, placed_design, effect=float("inf"))]
+        status = worst(decisions)
+        reason = Reason.CORRECTNESS if status is Status.FAIL else None
+        if status is Status.PASS and detectable > need:
+            status, reason = Status.INCONCLUSIVE, Reason.INCOMPLETE
+        short = max(0, rate_draws(need, miss=miss) - compared)
+        summary = f"{compared} tokens equal, {len(found)} near ties explained"
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=status,
+            reason=reason,
+            summary=summary if not short else f"{summary}; {short} more tokens are needed",
+            evidence=(many.to_json(), placed.to_json()),
+            design=(many_design.to_json(), placed_design.to_json()),
+            reproduce=tuple(fork.canary for fork in found),
+            seen=f"a fault that changes 1 greedy token in {round(1 / detectable)}" if detectable else "",
+            figures={"unexplained": 0, "forks": len(found), "tokens_compared": compared},
+        )
+
+
+class _Marks:
+    """How many places follow a rejection, and how many forks sit on one."""
+
+    def __init__(self) -> None:
+        self.places = 0
+        self.forks_there = 0
+
+
+def _compared(answers: Sequence[Answered], found: Sequence[Fork]) -> int:
+    """Tokens up to and including the first difference of each answer."""
+    cut = {(fork.canary, fork.label): fork.at + 1 for fork in found}
+    return sum(
+        min(len(a.generation.tokens), cut.get((a.canary, f"repeat {a.repeat}"), len(a.generation.tokens)))
+        for a in answers
+    )
+
+
+def _fork_rates(census: Sequence[dict[str, Any]], repeats: int, noise: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The chance of a fork at each baseline token: its gap against noise whose largest value is taken for its scale."""
+    gaps = np.array([gap for replay in census for gap in replay["gap"]] * repeats, np.float64)
+    scale = max(noise, np.finfo(np.float64).tiny)
+    return np.asarray(norm.sf(gaps / scale), np.float64)
+
+
+def _marked(answers: Sequence[Answered], found: Sequence[Fork]) -> _Marks:
+    """Places that follow a rejection: the replacement itself and the token after it."""
+    marks = _Marks()
+    cut = {(fork.canary, fork.label): fork.at for fork in found}
+    for answer in answers:
+        at = answer.generation.prefill
+        end = cut.get((answer.canary, f"repeat {answer.repeat}"))
+        for number in answer.generation.rounds:
+            at += number.emitted
+            if number.accepted < number.drafted:
+                here = [place for place in (at - 1, at) if place <= (len(answer.generation.tokens) - 1 if end is None else end)]
+                marks.places += len(here)
+                marks.forks_there += end in here
+    return marks

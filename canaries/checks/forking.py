@@ -1,0 +1,34 @@
+"""Tells near ties from faults: a fork is explained only if the emitted token is within the measured noise of the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..observations.answers import Fork
+from .base import Case
+
+
+def noise_of(case: Case) -> float:
+    """The largest difference of a top-two gap between plain passes of different shape, logits; NaN if not measured."""
+    replays = case.observed("replays")
+    if not replays or not replays["noise"]["positions"]:
+        return math.nan
+    found = [math.nan if value is None else float(value) for value in replays["noise"]["logits"].values()]
+    return math.nan if any(map(math.isnan, found)) else max(found)
+
+
+def tolerance(case: Case) -> float:
+    """The margin up to which a token counts as tied with the best, in logits."""
+    return case.suite.noise.fork_multiple * noise_of(case)
+
+
+def explained(fork: Fork, wanted: Sequence[int], replay: Mapping[str, Any], limit: float) -> bool:
+    """Whether every token of the forked answer is, on its own prefix, within `limit` of the plain arm's best.
+
+    An answer that merely ends too early or goes on too long is never explained. A NaN explains nothing.
+    """
+    if fork.at >= min(len(wanted), len(fork.tokens)):
+        return False
+    return all(margin is not None and margin <= limit for margin in replay["margin"])

@@ -1,0 +1,152 @@
+"""The law of a whole round, against laws that are known exactly: chi-square on the first K + 1 tokens.
+
+Draws follow from the suite's effect and error rates before any is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...stats import chi_square, support
+from ...stats.counts import cells_after_pooling
+from ...stats.decision import Decision, decide
+from ...stats.design import Design, chi_square_draws
+from ...stats.evidence import Evidence
+from ...suites.suite import Cell, Suite
+from ..contracts import Finding, Reason
+from ..observations import laws
+from ..observations.context import Context, sampling_of
+from .base import Case, not_observed, worst
+
+Floats = npt.NDArray[np.float64]
+
+
+class Judged:
+    """One law that was compared: what the data say, what they could have said, and the decision."""
+
+    def __init__(self, counts: Sequence[int], law: Floats, hypothesis: str, rates: tuple[float, float, float]) -> None:
+        share, miss, effect = rates
+        observed = np.asarray(counts)
+        draws = int(observed.sum())
+        forbidden = int(observed[law == 0].sum())
+        if forbidden or not draws:
+            self.evidence: Evidence = support.outside_support(forbidden, draws, hypothesis=hypothesis)
+            self.design: Design = support.design(draws, false_alarm=share, miss=miss)
+            self.decision = Decision.FAIL if forbidden else Decision.INCONCLUSIVE
+            return
+        floor = chi_square.expected_floor(share)
+        self.evidence = chi_square.goodness_of_fit(observed, law, hypothesis=hypothesis, floor=floor)
+        self.design = chi_square.design(draws, law, false_alarm=share, miss=miss)
+        self.decision = decide(self.evidence, self.design, effect=effect)
+
+
+class LawOfARound:
+    """The candidate's engine on a table and on recorded rows follows the target's own law."""
+
+    name = "law"
+    observes = ("table", "rows")
+
+    def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
+        """The first token, the joint law on the table, and one law for each position of the recorded rows."""
+        del cell
+        return ("first", "table", *(f"row {place}" for place in range(suite.law.draft_length + 1)))
+
+    def judge(self, case: Case) -> Finding:
+        """FAIL for one law that does not fit."""
+        table, rows, recorded = case.observed("table"), case.observed("rows"), case.observed("recorded")
+        if not table or not rows or not recorded:
+            return not_observed(self.name, case)
+        judged = {**self._table(case, table), **self._rows(case, rows, recorded)}
+        failed = [test for test, one in judged.items() if one.decision is Decision.FAIL]
+        status = worst([one.decision for one in judged.values()])
+        weakest = max(one.design.detectable for one in judged.values())
+        distance = max(one.evidence.details.get("total_variation", 0.0) for one in judged.values())
+        summary = f"{table['draws']} rounds on the table, {rows['draws']} on recorded rows"
+        if failed:
+            summary += f": {', '.join(failed)} differ from the target's law (distance up to {distance:.3f})"
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=status,
+            reason=Reason.DISTRIBUTION if failed else Reason.INCOMPLETE if status != "PASS" else None,
+            summary=summary,
+            evidence=tuple(one.evidence.to_json() for one in judged.values()),
+            design=tuple(one.design.to_json() for one in judged.values()),
+            seen=f"a law off by a total variation of {weakest:.3f}",
+            figures={"draws_table": table["draws"], "draws_rows": rows["draws"], "total_variation": distance},
+        )
+
+    def _table(self, case: Case, table: Any) -> dict[str, Judged]:
+        known, sampling = laws.table(_context(case), case.cell), sampling_of(case.cell)
+        length = case.suite.law.draft_length + 1
+        first, joint = laws.first_law(known, sampling), laws.round_law(known, sampling, length)
+        return {
+            "first": self._judged(case, "first", table["first"], first, "the first token follows p"),
+            "table": self._judged(case, "table", table["counts"], joint, f"the next {length} tokens follow p"),
+        }
+
+    def _rows(self, case: Case, rows: Any, recorded: Any) -> dict[str, Judged]:
+        target, draft = np.array(recorded["target"]), np.array(recorded["draft"])
+        known = laws.rows(_context(case), case.cell, target, draft)
+        length = case.suite.law.draft_length + 1
+        found = {}
+        for place, law in enumerate(laws.row_laws(known, sampling_of(case.cell), length)):
+            test = f"row {place}"
+            words = f"token {place + 1} of a round follows its recorded row"
+            found[test] = self._judged(case, test, rows["counts"][place], law, words)
+        return found
+
+    def _judged(self, case: Case, test: str, counts: Sequence[int], law: Floats, hypothesis: str) -> Judged:
+        design = case.suite.design
+        return Judged(counts, law, hypothesis, (case.share(self.name, test), design.miss, design.law_effect))
+
+
+def draws_needed(law: Floats, suite: Suite, share: float) -> int:
+    """The least number of draws whose design sees the suite's effect in this law, thin cells merged at that number."""
+    low, high = 1, 1 << 24
+    while low < high:
+        middle = (low + high) // 2
+        if _sees(law, middle, suite, share):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def table_draws(context: Context, cell: Cell, share: float) -> int:
+    """Draws on the table for its joint law; they are enough for the first token's law too."""
+    length = context.suite.law.draft_length + 1
+    known, sampling = laws.table(context, cell), sampling_of(cell)
+    joint = draws_needed(laws.round_law(known, sampling, length), context.suite, share)
+    return max(joint, draws_needed(laws.first_law(known, sampling), context.suite, share))
+
+
+def row_draws(context: Context, cell: Cell, recorded: Any, share: float) -> int:
+    """Draws on recorded rows for the position that needs most."""
+    known = laws.rows(context, cell, np.array(recorded["target"]), np.array(recorded["draft"]))
+    needed = laws.row_laws(known, sampling_of(cell), context.suite.law.draft_length + 1)
+    return max(draws_needed(law, context.suite, share) for law in needed)
+
+
+def _sees(law: Floats, draws: int, suite: Suite, share: float) -> bool:
+    floor = chi_square.expected_floor(share)
+    cells = cells_after_pooling(law, draws, floor=floor)
+    if cells < 2:  # noqa: PLR2004 - two cells are the least that can differ
+        return False
+    # The doubled p-value is part of the design: see stats/chi_square.py.
+    return _needed(suite.design.law_effect, cells, share / chi_square.STRICT_FACTOR, suite.design.miss) <= draws
+
+
+@lru_cache(maxsize=4096)
+def _needed(effect: float, cells: int, false_alarm: float, miss: float) -> int:
+    return chi_square_draws(effect, cells, false_alarm=false_alarm, miss=miss)
+
+
+def _context(case: Case) -> Any:
+    """Seed and suite are all that a law is made from: no target is called."""
+    return Context(suite=case.suite, baseline=None, candidate=None, seed=case.seed)  # type: ignore[arg-type]

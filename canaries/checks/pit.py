@@ -1,0 +1,58 @@
+"""Do the sampled tokens of the real model follow the plain law? Kolmogorov-Smirnov on the randomised PIT.
+
+Each emitted token is placed in the plain arm's own law at its own prefix; under an honest engine these places are
+independent and uniform, whatever the law was.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...stats import kolmogorov_smirnov as ks
+from ...stats.decision import decide
+from ...stats.design import ks_draws
+from ...suites.suite import Cell, Suite
+from ..contracts import Finding, Reason, Status
+from ..observations.context import seed_of
+from .base import STATUS, Case, not_observed
+
+
+class PlaceInTheLaw:
+    """Tokens of the timed requests, teacher-forced through the plain arm."""
+
+    name = "pit"
+    observes = ("pairs", "replays")
+
+    def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
+        """One test over all tokens."""
+        del suite, cell
+        return ("uniform",)
+
+    def judge(self, case: Case) -> Finding:
+        """Uses the first n tokens, n being fixed by the suite's effect; fewer are INCOMPLETE."""
+        replays = case.observed("replays")
+        if not replays:
+            return not_observed(self.name, case)
+        design, share = case.suite.design, case.share(self.name, "uniform")
+        wanted = ks_draws(design.pit_effect, false_alarm=share, miss=design.miss)
+        below = np.array([x for replay in replays["candidate"] for x in replay["below"]], np.float64)
+        prob = np.array([x for replay in replays["candidate"] for x in replay["prob"]], np.float64)
+        rng = np.random.default_rng(seed_of(case.seed, case.cell.name, "pit"))
+        values = ks.randomised_pit(below, prob, rng.uniform(size=len(below)))[:wanted]
+        evidence = ks.uniform_ks(values, hypothesis="sampled tokens follow the plain arm's law at their own prefix")
+        planned = ks.design(wanted, false_alarm=share, miss=design.miss)
+        status = STATUS[decide(evidence, planned, effect=design.pit_effect)]
+        reason = {Status.FAIL: Reason.DISTRIBUTION, Status.INCONCLUSIVE: Reason.INCOMPLETE}.get(status)
+        short = max(0, wanted - len(below))
+        summary = f"{len(values)} tokens of the model, largest gap {evidence.statistic:.3f}"
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=status,
+            reason=reason,
+            summary=summary if not short else f"{summary}; {short} more are needed",
+            evidence=(evidence.to_json(),),
+            design=(planned.to_json(),),
+            seen=f"a gap of {design.pit_effect} in the CDF of the model's own tokens",
+            figures={"tokens": len(below), "gap": None if np.isnan(evidence.statistic) else evidence.statistic},
+        )

@@ -1,0 +1,50 @@
+"""All checks in one table. Adding one is a file and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...stats.ledger import Ledger
+from ...suites.suite import Suite
+from .acceptance import Acceptance
+from .algebra import Algebra
+from .base import Check, entry
+from .exact_tokens import ExactTokens
+from .exercise import Exercised
+from .law import LawOfARound
+from .noise import Noise
+from .pit import PlaceInTheLaw
+from .speed import Speed
+from .support import Support
+from .validity import Validity, satisfies_schema, says_exactly
+from .variants import Variants, knob_labels, synthetic_labels
+
+CHECKS: Mapping[str, Check] = {
+    check.name: check
+    for check in (
+        ExactTokens(),
+        Validity("exact_text", "exact", says_exactly),
+        Validity("json_valid", "json", satisfies_schema),
+        Noise(),
+        Variants("knobs", "knobs", knob_labels),
+        Variants("synthetic", "synthetic", synthetic_labels),
+        Exercised(),
+        Algebra(),
+        Acceptance(),
+        LawOfARound(),
+        PlaceInTheLaw(),
+        Support(),
+        Speed(),
+    )
+}
+
+
+def ledger(suite: Suite, kind: str) -> Ledger:
+    """The run's false-alarm budget, split evenly over every test of every check that a cell requires."""
+    names = [
+        entry(cell, check, test)
+        for cell in suite.cells
+        for check in suite.required[kind].checks_for(cell)
+        for test in CHECKS[check].tests(suite, cell)
+    ]
+    return Ledger.split(total=suite.design.false_alarm, weights=dict.fromkeys(names, 1.0))

@@ -1,0 +1,107 @@
+"""How much faster, from the tokens that were judged: paired, interleaved, with an interval and an A/A interval beside it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from ...engine.request import Generation
+from ...stats.speed import Ratio, paired_ratio
+from ..contracts import Finding, Reason, Status
+from ..observations.answers import Answered, answers
+from ..observations.context import seed_of
+from .base import Case, Certain, not_observed
+
+Times = dict[int, dict[int, float]]
+
+
+class Speed(Certain):
+    """Seconds a token, end to end, baseline over candidate; the unit of pairing is what was decoded together."""
+
+    name = "speed"
+    observes = ("pairs",)
+
+    def judge(self, case: Case) -> Finding:
+        """PASS where the ratio could be measured: whether it is high enough is the claim's business, not a fault."""
+        pairs = case.observed("pairs")
+        if not pairs or not pairs["groups"]:
+            return not_observed(self.name, case)
+        listed = list(answers(pairs))
+        if not all(a.generation.tokens and a.generation.arrivals[-1].seconds > 0 for a in listed):
+            return not_observed(self.name, case)
+        baseline, candidate = _seconds(listed, "baseline"), _seconds(listed, "candidate")
+        ratio = self._ratio(case, _table(baseline), _table(candidate))
+        again = self._again(case, baseline)
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=Status.PASS,
+            summary=f"{ratio.ratio:.2f}x [{ratio.low:.2f}, {ratio.high:.2f}] over {ratio.pairs} pairs",
+            figures=_figures(case, ratio, again)
+            | {arm: _latencies([a.generation for a in listed if a.arm == arm]) for arm in ("baseline", "candidate")},
+        )
+
+    def _ratio(self, case: Case, baseline: Any, candidate: Any) -> Ratio:
+        numbers = case.suite.speed
+        rng = np.random.default_rng(seed_of(case.seed, case.cell.name, "bootstrap"))
+        return paired_ratio(
+            baseline, candidate, confidence=numbers.confidence, resamples=numbers.resamples, rng=rng
+        )
+
+    def _again(self, case: Case, baseline: Times) -> Ratio | None:
+        """Baseline against its own repeat: what the machine alone makes of a ratio. None where nothing was repeated."""
+        if case.cell.repeats < 2:  # noqa: PLR2004 - a repeat needs two
+            return None
+        table = _table(baseline)
+        return self._ratio(case, table[:, 0], table[:, 1])
+
+
+def _seconds(listed: list[Answered], arm: str) -> Times:
+    """Seconds a token by group and repeat: the group's end, over the tokens that came in it."""
+    ends: dict[tuple[int, int], list[Generation]] = defaultdict(list)
+    for answer in listed:
+        if answer.arm == arm:
+            ends[answer.group, answer.repeat].append(answer.generation)
+    found: Times = defaultdict(dict)
+    for (group, repeat), generations in ends.items():
+        last = max(g.arrivals[-1].seconds for g in generations)
+        found[group][repeat] = last / sum(len(g.tokens) for g in generations)
+    return found
+
+
+def _table(times: Times) -> Any:
+    """(groups, repeats)."""
+    return np.array([[repeats[r] for r in sorted(repeats)] for _, repeats in sorted(times.items())])
+
+
+def _figures(case: Case, ratio: Ratio, again: Ratio | None) -> dict[str, Any]:
+    return {
+        "ratio": ratio.ratio,
+        "low": ratio.low if np.isfinite(ratio.low) and ratio.low > 0 else None,
+        "high": ratio.high if np.isfinite(ratio.high) else None,
+        "ratio_of_totals": ratio.ratio_of_totals,
+        "pairs": ratio.pairs,
+        "confidence": case.suite.speed.confidence,
+        "aa_low": again.low if again and np.isfinite(again.high) else None,
+        "aa_high": again.high if again and np.isfinite(again.high) else None,
+    }
+
+
+def _latencies(generations: list[Generation]) -> dict[str, float | None]:
+    """Medians over answers. Decode rate without the fence-post: tokens after the first chunk, over the time after it."""
+    ttft = [g.arrivals[0].seconds for g in generations]
+    e2e = [g.arrivals[-1].seconds for g in generations]
+    later = [
+        (g.arrivals[-1].seconds - g.arrivals[0].seconds) / (len(g.tokens) - g.arrivals[0].tokens)
+        for g in generations
+        if len(g.tokens) > g.arrivals[0].tokens
+    ]
+    itl = float(np.median(later)) if later else None
+    return {
+        "ttft_s": float(np.median(ttft)),
+        "itl_ms": itl * 1e3 if itl else None,
+        "decode_tok_s": 1 / itl if itl else None,
+        "e2e_s": float(np.median(e2e)),
+    }

@@ -1,0 +1,43 @@
+"""Does any sampled token lie outside what top-k, top-p or min-p leave? One is proof."""
+
+from __future__ import annotations
+
+from ...stats import support
+from ...stats.design import rate_detectable
+from ..contracts import Finding, Reason, Status
+from .base import Case, Certain, not_observed
+
+
+class Support(Certain):
+    """Every emitted token has a place in the plain arm's filtered law."""
+
+    name = "support"
+    observes = ("replays",)
+
+    def judge(self, case: Case) -> Finding:
+        """FAIL for one token outside; PASS needs enough tokens to have seen the suite's fault rate."""
+        replays = case.observed("replays")
+        if not replays or not replays["candidate"]:
+            return not_observed(self.name, case)
+        marks = [mark for replay in replays["candidate"] for mark in replay["outside"]]
+        outside, tokens, miss = sum(marks), len(marks), case.suite.design.miss
+        evidence = support.outside_support(outside, tokens, hypothesis="no token outside the filtered support")
+        detectable = rate_detectable(tokens, miss=miss)
+        enough = detectable <= case.suite.design.token_fault_rate
+        status = Status.FAIL if outside else Status.PASS if enough else Status.INCONCLUSIVE
+        bad = [
+            canary
+            for canary, replay in zip(replays["replayed"], replays["candidate"], strict=True)
+            if any(replay["outside"])
+        ]
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=status,
+            reason={Status.FAIL: Reason.DISTRIBUTION, Status.INCONCLUSIVE: Reason.INCOMPLETE}.get(status),
+            summary=f"{outside} of {tokens} tokens outside the support",
+            evidence=(evidence.to_json(),),
+            reproduce=tuple(dict.fromkeys(bad)),
+            seen=f"1 forbidden token in {round(1 / detectable)}",
+            figures={"outside": outside, "tokens": tokens},
+        )
