@@ -2,12 +2,11 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, chisquare
-from tolerances import ROUNDING, SURE
-
 from draftgate.stats.chi_square import SMALL, design, expected_floor, goodness_of_fit
 from draftgate.stats.decision import Decision, decide
 from draftgate.stats.design import chi_square_draws
+from scipy.stats import binom, chisquare
+from tolerances import ROUNDING, SURE
 
 LAW = np.array([0.4, 0.3, 0.2, 0.1])
 
@@ -43,8 +42,8 @@ def test_the_honest_sampler_passes_and_a_tilted_one_fails():
     plan = design(n, LAW, false_alarm=SURE, miss=SURE)
     tilted = LAW + effect * np.array([1, -1, 0, 0])
 
-    assert Decision.PASS == decide(fit(rng.multinomial(n, LAW), floor=100), plan, effect=effect)
-    assert Decision.FAIL == decide(fit(rng.multinomial(n, tilted), floor=100), plan, effect=effect)
+    assert decide(fit(rng.multinomial(n, LAW), floor=100), plan, effect=effect) == Decision.PASS
+    assert decide(fit(rng.multinomial(n, tilted), floor=100), plan, effect=effect) == Decision.FAIL
 
 
 def test_the_design_is_held_to_half_the_share_where_the_p_value_is_doubled():
@@ -82,7 +81,7 @@ def test_a_point_mass_can_neither_fail_nor_pass():
     law = np.array([0.0, 1.0])
     plan = design(100, law, false_alarm=1e-6, miss=1e-3)
 
-    assert Decision.INCONCLUSIVE == decide(fit([0, 100], law), plan, effect=1.0)
+    assert decide(fit([0, 100], law), plan, effect=1.0) == Decision.INCONCLUSIVE
 
 
 def test_a_draw_outside_the_support_is_not_for_this_test():

@@ -2,13 +2,12 @@ import math
 
 import numpy as np
 import pytest
+from draftgate.stats.decision import Decision, decide
+from draftgate.stats.poisson_binomial import design, excess
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 from tolerances import ROUNDING, SURE
-
-from draftgate.stats.decision import Decision, decide
-from draftgate.stats.poisson_binomial import design, excess
 
 RATES = st.lists(st.one_of(st.floats(0, 1), st.just(0.0), st.just(1.0)), min_size=1, max_size=12)
 
@@ -64,8 +63,8 @@ def test_the_predicted_number_passes_and_the_designed_excess_fails():
     def judge(forks):
         return decide(excess(forks.sum(), rates, hypothesis="h"), plan, effect=plan.detectable)
 
-    assert Decision.PASS == judge(honest)
-    assert Decision.FAIL == judge(faulty)
+    assert judge(honest) == Decision.PASS
+    assert judge(faulty) == Decision.FAIL
 
 
 def test_without_allowed_forks_the_design_is_that_of_a_fault_that_shows_once():
