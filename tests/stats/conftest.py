@@ -41,7 +41,10 @@ class Rule(NamedTuple):
     accept_all: bool = False
 
 
-def token_rule(target, draft, k, chance, rule=Rule()):
+RIGHT = Rule()
+
+
+def token_rule(target, draft, k, chance, rule=RIGHT):
     """One round of a chain: (accepted tokens, last token)."""
     drafted = ()
     for _ in range(k):

@@ -6,7 +6,7 @@ from draftgate.stats.decision import Decision, decide
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
-from tolerances import ROUNDING
+from tolerances import ROUNDING, TINY
 
 
 def p_value(k, n, rate):
@@ -19,7 +19,7 @@ def test_a_p_value_of_a_or_less_comes_with_chance_a_at_most(n, rate):
     """Exactly: summed over all counts, not simulated."""
     values = [(p_value(k, n, rate), binom.pmf(k, n, rate)) for k in range(n + 1)]
 
-    assert all(sum(mass for p, mass in values if p <= a) <= a * (1 + ROUNDING) + 1e-15 for a, _ in values)
+    assert all(sum(mass for p, mass in values if p <= a) <= a * (1 + ROUNDING) + TINY for a, _ in values)
 
 
 def test_a_count_far_out_on_either_side_has_a_small_p_value():

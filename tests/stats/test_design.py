@@ -19,7 +19,7 @@ from draftgate.stats.kolmogorov_smirnov import uniform_ks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
-from tolerances import PEARSON_RATE, ROUNDING, SURE
+from tolerances import PEARSON_RATE, QUANTILE, ROUNDING, SURE
 
 RATES = st.floats(1e-9, 0.2)
 EFFECTS = st.floats(1e-3, 1)
@@ -84,7 +84,7 @@ def test_each_shift_of_the_detectable_size_is_found(n, rate, false_alarm, miss):
     low, high = critical_counts(n, rate, false_alarm=false_alarm)
     shifted = [r for r in (rate - shift, rate + shift) if 0 <= r <= 1]
 
-    assert all(binom.cdf(high - 1, n, r) - binom.cdf(low, n, r) <= miss * (1 + 1e-6) for r in shifted)
+    assert all(binom.cdf(high - 1, n, r) - binom.cdf(low, n, r) <= miss * (1 + QUANTILE) for r in shifted)
 
 
 def test_a_smaller_shift_than_the_detectable_one_is_missed_more_often():
