@@ -69,8 +69,8 @@ def draws(probs: ArrayLike, *, effect: float, false_alarm: float, miss: float) -
 def design(n: int, probs: ArrayLike, *, false_alarm: float, miss: float) -> Design:
     """What `n` draws show about `probs` at the floor that `false_alarm` asks for, the doubled p-value included.
 
-    The distance is that between the laws after merging. Counted in all cells, a fault of `detectable + pooled_mass` is
-    found for certain at these rates; one that only moves mass inside the merged cell never is.
+    The distance is that between the laws after merging. Counted in all cells, one of `detectable +
+    pooled_mass` is found at these rates; a fault that only moves mass inside the merged cell never is.
     """
     cells = cells_after_pooling(probs, n, floor=expected_floor(false_alarm))
     held_to = _held_to(false_alarm)
