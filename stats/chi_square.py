@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from .counts import cells_after_pooling, checked_counts, checked_law, pool, pooled_mass
-from .design import Design, chi_square_detectable
+from .design import Design, chi_square_detectable, chi_square_draws
 from .evidence import Evidence
 
 if TYPE_CHECKING:
@@ -60,19 +60,30 @@ def goodness_of_fit(counts: ArrayLike, probs: ArrayLike, *, hypothesis: str, flo
     )
 
 
+def draws(probs: ArrayLike, *, effect: float, false_alarm: float, miss: float) -> int:
+    """Draws after which `design` finds a distance of `effect` from `probs`, however many cells are merged."""
+    cells = int(np.count_nonzero(checked_law(probs)))
+    return chi_square_draws(effect, cells, false_alarm=_held_to(false_alarm), miss=miss)
+
+
 def design(n: int, probs: ArrayLike, *, false_alarm: float, miss: float) -> Design:
     """What `n` draws show about `probs` at the floor that `false_alarm` asks for, the doubled p-value included.
 
-    The distance is that between the laws after merging; a fault inside the merged cell stays hidden (`pooled_mass`).
+    The distance is that between the laws after merging. Counted in all cells, one of `detectable +
+    pooled_mass` is found at these rates; a fault that only moves mass inside the merged cell never is.
     """
-    floor = expected_floor(false_alarm)
-    cells = cells_after_pooling(checked_law(probs), n, floor=floor)
-    held_to = false_alarm / STRICT_FACTOR if floor >= STRICT_FLOOR else false_alarm
+    cells = cells_after_pooling(probs, n, floor=expected_floor(false_alarm))
+    held_to = _held_to(false_alarm)
     return Design(
         test=TEST,
         n=n,
         false_alarm=false_alarm,
         miss=miss,
         detectable=chi_square_detectable(n, cells, false_alarm=held_to, miss=miss),
-        effect_unit="total variation",
+        effect_unit="total variation after merging",
     )
+
+
+def _held_to(false_alarm: float) -> float:
+    """The level of the chi-square tail at which a p-value, doubled or not, comes down to `false_alarm`."""
+    return false_alarm / STRICT_FACTOR if expected_floor(false_alarm) >= STRICT_FLOOR else false_alarm

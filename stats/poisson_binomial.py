@@ -91,7 +91,7 @@ def _smallest_extra(chances: NDArray[np.float64], critical: int, miss: float) ->
     low, high = 0.0, 1.0
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        missed = 1 - _laws(1 - (1 - chances) * (1 - middle), critical)[-1]
+        missed = _laws(1 - (1 - chances) * (1 - middle), critical)[:-1].sum()
         low, high = (middle, high) if missed > miss else (low, middle)
     return high
 

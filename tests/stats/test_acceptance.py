@@ -2,12 +2,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from laws import fractions_table, history_laws, token_rule
-
 from draftgate.stats.acceptance import chain_law, expected_acceptance, mean_accepted
 from draftgate.stats.exact import enumerate_law
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 
 def test_acceptance_is_the_overlap_of_the_two_laws():
@@ -22,26 +20,28 @@ def test_a_draft_that_never_agrees_is_never_accepted():
 
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), vocab=st.integers(2, 3), k=st.integers(1, 2))
-def test_the_law_of_accepted_tokens_is_that_of_the_enumerated_walk(seed, vocab, k):
+def test_the_law_of_accepted_tokens_is_that_of_the_enumerated_walk(by_hand, seed, vocab, k):
     rng = np.random.default_rng(seed)
-    target, draft = fractions_table(rng, vocab, k), fractions_table(rng, vocab, k)
-    accepted = enumerate_law(
-        lambda chance: len(token_rule(history_laws(target), history_laws(draft), k, chance, bonus=False)[0])
-    )
+    target, draft = (by_hand.fractions_table(rng, vocab, k + 1) for _ in range(2))
+    laws = by_hand.history_laws(target), by_hand.history_laws(draft)
+    accepted = enumerate_law(lambda chance: len(by_hand.token_rule(*laws, k, chance)[0]))
 
-    assert [accepted.get(count, Fraction(0)) for count in range(k + 1)] == chain_law(target, draft).tolist()
+    assert [accepted.get(count, Fraction(0)) for count in range(k + 1)] == chain_law(target[:k], draft[:k]).tolist()
 
 
-def test_a_perfect_draft_is_accepted_whole():
-    law = fractions_table(np.random.default_rng(1), 3, 2)
+def test_a_perfect_draft_is_accepted_whole(by_hand):
+    law = by_hand.fractions_table(np.random.default_rng(1), 3, 2)
 
-    assert [0, 0, 1] == chain_law(law, law).tolist()
+    assert chain_law(law, law).tolist() == [0, 0, 1]
     assert mean_accepted(chain_law(law, law)) == 2
 
 
 def test_with_one_rate_everywhere_it_is_geometric():
     p, q = np.array([0.5, 0.5]), np.array([0.8, 0.2])
-    tables = [np.broadcast_to(p, (2,) * (i + 1)) for i in range(3)], [np.broadcast_to(q, (2,) * (i + 1)) for i in range(3)]
+    tables = (
+        [np.broadcast_to(p, (2,) * (i + 1)) for i in range(3)],
+        [np.broadcast_to(q, (2,) * (i + 1)) for i in range(3)],
+    )
 
     assert chain_law(*tables) == pytest.approx([0.3, 0.7 * 0.3, 0.49 * 0.3, 0.343])
 
@@ -51,8 +51,8 @@ def test_laws_over_different_vocabularies_are_refused():
         expected_acceptance(np.ones(1), np.array([0.5, 0.5]))
 
 
-def test_chains_of_different_lengths_are_refused():
-    table = fractions_table(np.random.default_rng(1), 2, 2)
+def test_chains_of_different_lengths_are_refused(by_hand):
+    table = by_hand.fractions_table(np.random.default_rng(1), 2, 2)
 
     with pytest.raises(ValueError, match="zip"):
         chain_law(table, table[:1])

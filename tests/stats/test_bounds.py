@@ -2,14 +2,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from laws import fractions_table, history_laws
-from tolerances import ROUNDING
-
 from draftgate.stats.acceptance import chain_law, mean_accepted
 from draftgate.stats.bounds import accepted_bound, expected_tokens
 from draftgate.stats.exact import completed, enumerate_law, joint_law, total_variation
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tolerances import ROUNDING
 
 
 def residual_mass(weight, p, q):
@@ -43,28 +41,30 @@ def mean_length(law):
 
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), vocab=st.integers(2, 3), k=st.integers(1, 2))
-def test_no_lossless_rule_accepts_more_than_the_bound(seed, vocab, k):
+def test_no_lossless_rule_accepts_more_than_the_bound(by_hand, seed, vocab, k):
     """The token rule accepts least, block verification no less, the bound no less than that; all in rationals."""
     rng = np.random.default_rng(seed)
-    target, draft = fractions_table(rng, vocab, k + 1), fractions_table(rng, vocab, k + 1)
-    laws = history_laws(target), history_laws(draft)
+    target, draft = by_hand.fractions_table(rng, vocab, k + 1), by_hand.fractions_table(rng, vocab, k + 1)
+    laws = by_hand.history_laws(target), by_hand.history_laws(draft)
     block = enumerate_law(lambda chance: block_rule(*laws, k, chance))
     emitted = completed({(*path, last): m for (path, last), m in block.items()}, laws[0], length=k + 1)
 
     assert total_variation(emitted, joint_law(laws[0], length=k + 1)) == 0
-    assert mean_accepted(chain_law(target[:k], draft[:k])) <= mean_length(block) <= accepted_bound(target[:k], draft[:k])
+    assert (
+        mean_accepted(chain_law(target[:k], draft[:k])) <= mean_length(block) <= accepted_bound(target[:k], draft[:k])
+    )
 
 
-def test_accepting_everything_exceeds_the_bound_unless_the_draft_is_perfect():
-    target, draft = (fractions_table(np.random.default_rng(seed), 3, 2) for seed in (1, 2))
+def test_accepting_everything_exceeds_the_bound_unless_the_draft_is_perfect(by_hand):
+    target, draft = (by_hand.fractions_table(np.random.default_rng(seed), 3, 2) for seed in (1, 2))
 
     assert accepted_bound(target, draft) < 2
     assert accepted_bound(target, target) == 2
 
 
-def test_the_bound_is_the_mean_of_the_clipped_likelihood_ratio():
-    target, draft = (fractions_table(np.random.default_rng(seed), 3, 2) for seed in (1, 2))
-    laws = history_laws(target), history_laws(draft)
+def test_the_bound_is_the_mean_of_the_clipped_likelihood_ratio(by_hand):
+    target, draft = (by_hand.fractions_table(np.random.default_rng(seed), 3, 2) for seed in (1, 2))
+    laws = by_hand.history_laws(target), by_hand.history_laws(draft)
     mean = Fraction(0)
     for length in (1, 2):
         joint = joint_law(laws[0], length=length)

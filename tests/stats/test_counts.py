@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
+from draftgate.stats.counts import cells_after_pooling, pool, pooled_mass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tolerances import ROUNDING
-
-from draftgate.stats.counts import cells_after_pooling, pool, pooled_mass
 
 LAW = [0.6, 0.36, 0.03, 0.01]
 
@@ -19,29 +18,29 @@ def random_law(seed, cells):
 def test_thin_cells_are_merged_at_the_end():
     counts, probs = pool([610, 350, 25, 15], LAW, floor=35)
 
-    assert [610, 350, 40] == counts.tolist()
+    assert counts.tolist() == [610, 350, 40]
     assert probs == pytest.approx([0.6, 0.36, 0.04])
 
 
 def test_a_merged_cell_still_too_thin_takes_the_smallest_other_in():
     counts, probs = pool([61, 35, 3, 1], LAW, floor=5)
 
-    assert [61, 39] == counts.tolist()
+    assert counts.tolist() == [61, 39]
     assert probs == pytest.approx([0.6, 0.4])
 
 
 def test_with_enough_draws_nothing_is_merged():
     counts, probs = pool([600, 360, 30, 10], LAW, floor=5)
 
-    assert [600, 360, 30, 10] == counts.tolist()
+    assert counts.tolist() == [600, 360, 30, 10]
     assert probs == pytest.approx(LAW)
 
 
 def test_cells_of_probability_zero_are_left_out():
     counts, probs = pool([50, 0, 50], [0.5, 0.0, 0.5], floor=5)
 
-    assert [50, 50] == counts.tolist()
-    assert [0.5, 0.5] == probs.tolist()
+    assert counts.tolist() == [50, 50]
+    assert probs.tolist() == [0.5, 0.5]
 
 
 def test_a_draw_of_probability_zero_is_not_for_pooling():
@@ -50,7 +49,9 @@ def test_a_draw_of_probability_zero_is_not_for_pooling():
 
 
 @settings(deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), cells=st.integers(1, 40), n=st.integers(1, 5000), floor=st.sampled_from([5, 100]))
+@given(
+    seed=st.integers(0, 2**32 - 1), cells=st.integers(1, 40), n=st.integers(1, 5000), floor=st.sampled_from([5, 100])
+)
 def test_pooling_never_looks_at_the_counts(seed, cells, n, floor):
     law, rng = random_law(seed, cells), np.random.default_rng(seed)
     honest = pool(rng.multinomial(n, law), law, floor=floor)
@@ -61,7 +62,9 @@ def test_pooling_never_looks_at_the_counts(seed, cells, n, floor):
 
 
 @settings(deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), cells=st.integers(1, 40), n=st.integers(1, 5000), floor=st.sampled_from([5, 100]))
+@given(
+    seed=st.integers(0, 2**32 - 1), cells=st.integers(1, 40), n=st.integers(1, 5000), floor=st.sampled_from([5, 100])
+)
 def test_pooling_loses_no_draw_and_no_mass_and_leaves_no_thin_cell(seed, cells, n, floor):
     law = random_law(seed, cells)
     counts, probs = pool(np.random.default_rng(seed).multinomial(n, law), law, floor=floor)

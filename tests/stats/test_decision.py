@@ -1,12 +1,11 @@
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from draftgate.stats.decision import Decision, decide
 from draftgate.stats.design import Design
 from draftgate.stats.evidence import Evidence
+from hypothesis import given
+from hypothesis import strategies as st
 
 NUMBERS = st.one_of(st.floats(0, 1), st.just(math.nan), st.just(math.inf))
 
@@ -20,28 +19,28 @@ def design(*, n=1000, false_alarm=1e-6, miss=1e-3, detectable=0.02):
 
 
 def test_all_draws_made_and_nothing_found_is_a_pass():
-    assert Decision.PASS == decide(evidence(), design(), effect=0.02)
+    assert decide(evidence(), design(), effect=0.02) == Decision.PASS
 
 
 def test_a_p_value_at_the_share_is_a_fail():
-    assert Decision.FAIL == decide(evidence(p_value=1e-6), design(), effect=0.02)
+    assert decide(evidence(p_value=1e-6), design(), effect=0.02) == Decision.FAIL
 
 
 def test_a_fail_may_come_before_all_draws_are_made():
-    assert Decision.FAIL == decide(evidence(n=1, p_value=0.0), design(), effect=0.02)
+    assert decide(evidence(n=1, p_value=0.0), design(), effect=0.02) == Decision.FAIL
 
 
 def test_a_pass_may_not_come_before_all_draws_are_made():
-    assert Decision.INCONCLUSIVE == decide(evidence(n=999), design(), effect=0.02)
+    assert decide(evidence(n=999), design(), effect=0.02) == Decision.INCONCLUSIVE
 
 
 def test_a_design_too_weak_for_the_effect_passes_nothing():
-    assert Decision.INCONCLUSIVE == decide(evidence(), design(detectable=0.021), effect=0.02)
+    assert decide(evidence(), design(detectable=0.021), effect=0.02) == Decision.INCONCLUSIVE
 
 
 def test_no_draws_decide_nothing_even_with_a_p_value():
-    assert Decision.INCONCLUSIVE == decide(evidence(n=0, p_value=0.0), design(n=0), effect=0.02)
-    assert Decision.INCONCLUSIVE == decide(evidence(n=0, p_value=1.0), design(n=0), effect=0.02)
+    assert decide(evidence(n=0, p_value=0.0), design(n=0), effect=0.02) == Decision.INCONCLUSIVE
+    assert decide(evidence(n=0, p_value=1.0), design(n=0), effect=0.02) == Decision.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def test_no_draws_decide_nothing_even_with_a_p_value():
     ],
 )
 def test_a_nan_anywhere_is_inconclusive(seen, planned, effect):
-    assert Decision.INCONCLUSIVE == decide(seen, planned, effect=effect)
+    assert decide(seen, planned, effect=effect) == Decision.INCONCLUSIVE
 
 
 @given(n=st.integers(0, 20), needed=st.integers(0, 20), p_value=st.floats(0, 1), detectable=NUMBERS, effect=NUMBERS)

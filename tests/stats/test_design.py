@@ -3,11 +3,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import binom
-from tolerances import PEARSON_RATE, ROUNDING, SURE
-
 from draftgate.stats.chi_square import goodness_of_fit
 from draftgate.stats.design import (
     Design,
@@ -21,6 +16,10 @@ from draftgate.stats.design import (
     rate_draws,
 )
 from draftgate.stats.kolmogorov_smirnov import uniform_ks
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+from tolerances import PEARSON_RATE, QUANTILE, ROUNDING, SURE
 
 RATES = st.floats(1e-9, 0.2)
 EFFECTS = st.floats(1e-3, 1)
@@ -40,11 +39,11 @@ def test_a_design_survives_json():
 
 
 def test_a_distance_of_2_percent_over_64_cells_costs_88493_draws():
-    assert 88_493 == chi_square_draws(0.02, 64, false_alarm=1e-6, miss=1e-3)
+    assert chi_square_draws(0.02, 64, false_alarm=1e-6, miss=1e-3) == 88_493
 
 
 def test_a_cdf_gap_of_1_percent_costs_290174_draws():
-    assert 290_174 == ks_draws(0.01, false_alarm=1e-6, miss=1e-6)
+    assert ks_draws(0.01, false_alarm=1e-6, miss=1e-6) == 290_174
 
 
 def test_zero_in_n_is_about_3_over_n_at_5_percent():
@@ -85,7 +84,7 @@ def test_each_shift_of_the_detectable_size_is_found(n, rate, false_alarm, miss):
     low, high = critical_counts(n, rate, false_alarm=false_alarm)
     shifted = [r for r in (rate - shift, rate + shift) if 0 <= r <= 1]
 
-    assert all(binom.cdf(high - 1, n, r) - binom.cdf(low, n, r) <= miss * (1 + 1e-6) for r in shifted)
+    assert all(binom.cdf(high - 1, n, r) - binom.cdf(low, n, r) <= miss * (1 + QUANTILE) for r in shifted)
 
 
 def test_a_smaller_shift_than_the_detectable_one_is_missed_more_often():

@@ -2,7 +2,6 @@ import json
 import math
 
 import pytest
-
 from draftgate.stats.evidence import Evidence
 
 

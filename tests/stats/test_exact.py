@@ -2,11 +2,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from draftgate.stats.exact import completed, enumerate_law, joint_law, total_variation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws import fractions_table, history_laws, token_rule
-
-from draftgate.stats.exact import completed, enumerate_law, joint_law, total_variation
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 PEAKED = np.array([Fraction(3, 4), Fraction(1, 4)], dtype=object)
@@ -17,30 +15,35 @@ def always(law):
     return lambda history: law
 
 
-def distance(target, draft, k, **faults):
+@pytest.fixture(scope="session")
+def distance(by_hand):
     """How far the completed output of one round of a chain is from plain decoding."""
 
-    def run(chance):
-        accepted, last = token_rule(target, draft, k, chance, **faults)
-        return (*accepted, last)
+    def measure(target, draft, k, **faults):
+        def run(chance):
+            accepted, last = by_hand.token_rule(target, draft, k, chance, by_hand.rule(**faults))
+            return (*accepted, last)
 
-    emitted = completed(enumerate_law(run), target, length=k + 1)
-    return total_variation(emitted, joint_law(target, length=k + 1))
+        emitted = completed(enumerate_law(run), target, length=k + 1)
+        return total_variation(emitted, joint_law(target, length=k + 1))
+
+    return measure
 
 
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1), vocab=st.integers(2, 4), k=st.integers(1, 2))
-def test_the_token_rule_emits_exactly_the_targets_law(seed, vocab, k):
+def test_the_token_rule_emits_exactly_the_targets_law(by_hand, distance, seed, vocab, k):
     rng = np.random.default_rng(seed)
-    target, draft = (history_laws(fractions_table(rng, vocab, k + 1)) for _ in range(2))
+    target, draft = (by_hand.history_laws(by_hand.fractions_table(rng, vocab, k + 1)) for _ in range(2))
 
     assert distance(target, draft, k) == 0
 
 
 @pytest.mark.parametrize(
-    ("p", "q"), [([1, 0, 0], [0, 1, 0]), ([HALF, HALF, 0], [0, 0, 1]), ([THIRD] * 3, [THIRD] * 3), ([0, 1, 0], [THIRD] * 3)]
+    ("p", "q"),
+    [([1, 0, 0], [0, 1, 0]), ([HALF, HALF, 0], [0, 0, 1]), ([THIRD] * 3, [THIRD] * 3), ([0, 1, 0], [THIRD] * 3)],
 )
-def test_point_masses_disjoint_supports_and_ties_are_exact_too(p, q):
+def test_point_masses_disjoint_supports_and_ties_are_exact_too(distance, p, q):
     p, q = (np.array([Fraction(mass) for mass in law], dtype=object) for law in (p, q))
 
     assert distance(always(p), always(q), 2) == 0
@@ -48,17 +51,17 @@ def test_point_masses_disjoint_supports_and_ties_are_exact_too(p, q):
 
 @pytest.mark.parametrize(
     "fault",
-    [{"residual": False}, {"slot": lambda i: "one for all"}, {"accept_all": True}],
+    [{"residual": False}, {"shared_uniform": True}, {"accept_all": True}],
     ids=["resamples from p", "shares a uniform between positions", "accepts everything"],
 )
-def test_a_wrong_rule_is_found(fault):
+def test_a_wrong_rule_is_found(distance, fault):
     assert distance(always(PEAKED), always(FLAT), 2, **fault) > 0
 
 
-def test_a_shared_uniform_shows_its_exact_distance():
+def test_a_shared_uniform_shows_its_exact_distance(by_hand):
     """Both drafts 1 have mass 1/4 and are kept with chance 1/2 each: together 1/8 under one uniform, not 1/16."""
     shared = enumerate_law(
-        lambda chance: token_rule(always(PEAKED), always(FLAT), 2, chance, slot=lambda i: 0)[0]
+        lambda chance: by_hand.token_rule(always(PEAKED), always(FLAT), 2, chance, by_hand.rule(shared_uniform=True))[0]
     )
 
     assert shared[1, 1] == Fraction(1, 8)
@@ -81,13 +84,13 @@ def test_a_draw_that_reads_the_acceptance_uniform_is_found():
 def test_a_comparison_splits_the_interval():
     law = enumerate_law(lambda chance: chance.uniform("u") < THIRD)
 
-    assert {True: THIRD, False: 1 - THIRD} == law
+    assert law == {True: THIRD, False: 1 - THIRD}
 
 
 def test_the_same_slot_is_the_same_number():
     law = enumerate_law(lambda chance: (chance.uniform("u") < THIRD, chance.uniform("u") < HALF))
 
-    assert {(True, True): THIRD, (False, True): HALF - THIRD, (False, False): HALF} == law
+    assert law == {(True, True): THIRD, (False, True): HALF - THIRD, (False, False): HALF}
 
 
 def test_other_slots_are_independent():
@@ -103,7 +106,7 @@ def test_other_slots_are_independent():
         lambda u: u <= THIRD,
         lambda u: not u > THIRD,
         lambda u: not u >= THIRD,
-        lambda u: THIRD > u,
+        lambda u, third=THIRD: third > u,
         lambda u: u * HALF < THIRD / 2,
         lambda u: HALF * u <= THIRD / 2,
         lambda u: not u * HALF > THIRD / 2,
@@ -118,22 +121,26 @@ def test_each_way_to_write_the_comparison_is_the_same_event(compare):
 def test_an_impossible_draft_token_is_neither_below_nor_above_nothing():
     zero = Fraction(0)
     law = enumerate_law(
-        lambda chance: (chance.uniform("u") * zero < zero, chance.uniform("u") * zero < THIRD, chance.uniform("u") * 0 >= 0)
+        lambda chance: (
+            chance.uniform("u") * zero < zero,
+            chance.uniform("u") * zero < THIRD,
+            chance.uniform("u") * 0 >= 0,
+        )
     )
 
-    assert {(False, True, True): 1} == law
+    assert law == {(False, True, True): 1}
 
 
 def test_bounds_beyond_0_and_1_are_certain():
     law = enumerate_law(lambda chance: (chance.uniform("u") < 2, chance.uniform("u") < -1))
 
-    assert {(True, False): 1} == law
+    assert law == {(True, False): 1}
 
 
 def test_impossible_tokens_are_never_drawn():
     law = enumerate_law(lambda chance: chance.draw([0, THIRD, 0, 1 - THIRD]))
 
-    assert {1: THIRD, 3: 1 - THIRD} == law
+    assert law == {1: THIRD, 3: 1 - THIRD}
 
 
 @pytest.mark.parametrize(
@@ -171,7 +178,7 @@ def test_a_walk_that_does_not_end_is_given_up():
 
 
 def test_without_chance_there_is_one_outcome():
-    assert {"sure": 1} == enumerate_law(lambda chance: "sure")
+    assert enumerate_law(lambda chance: "sure") == {"sure": 1}
 
 
 def test_total_variation_counts_what_only_one_law_has():

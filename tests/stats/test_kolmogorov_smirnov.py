@@ -2,14 +2,13 @@ import math
 
 import numpy as np
 import pytest
+from draftgate.stats.decision import Decision, decide
+from draftgate.stats.design import ks_draws
+from draftgate.stats.kolmogorov_smirnov import design, randomised_pit, uniform_ks
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 from tolerances import ROUNDING, SURE
-
-from draftgate.stats.decision import Decision, decide
-from draftgate.stats.design import ks_draws
-from draftgate.stats.kolmogorov_smirnov import design, randomised_pit, uniform_ks
 
 EFFECT = 0.1
 N = ks_draws(EFFECT, false_alarm=SURE, miss=SURE)
@@ -51,8 +50,8 @@ def test_draws_from_a_different_law_each_pass_and_a_sampler_at_the_wrong_tempera
     rng = np.random.default_rng(5)
     laws = -np.sort(-rng.dirichlet(np.full(6, 1.0), size=N), axis=1)
 
-    assert Decision.PASS == judge(transformed(laws, drawn(laws, rng), rng))
-    assert Decision.FAIL == judge(transformed(laws, drawn(at_half_temperature(laws), rng), rng))
+    assert judge(transformed(laws, drawn(laws, rng), rng)) == Decision.PASS
+    assert judge(transformed(laws, drawn(at_half_temperature(laws), rng), rng)) == Decision.FAIL
 
 
 def test_in_vocabulary_order_a_wrong_temperature_cancels_out():
@@ -70,11 +69,11 @@ def test_without_the_extra_uniform_even_honest_draws_fail():
     tokens = drawn(laws, rng)
     naive = np.cumsum(laws, axis=1)[np.arange(N), tokens].clip(0, 1)
 
-    assert Decision.FAIL == judge(naive)
+    assert judge(naive) == Decision.FAIL
 
 
 def test_rounding_does_not_push_a_transform_out_of_0_to_1():
-    assert [1.0] == randomised_pit([1.0], [1e-16], [1.0]).tolist()
+    assert randomised_pit([1.0], [1e-16], [1.0]).tolist() == [1.0]
 
 
 def test_no_values_or_a_nan_among_them_give_no_p_value():

@@ -1,11 +1,10 @@
 import math
 
 import pytest
+from draftgate.stats.ledger import Ledger
 from hypothesis import given
 from hypothesis import strategies as st
 from tolerances import ROUNDING
-
-from draftgate.stats.ledger import Ledger
 
 
 @given(
@@ -35,7 +34,7 @@ def test_a_test_that_was_not_planned_has_no_share():
 def test_rows_keep_their_order():
     ledger = Ledger.split(total=1e-6, weights={"b": 1, "a": 1})
 
-    assert ["b", "a"] == [row.name for row in ledger.rows()]
+    assert [row.name for row in ledger.rows()] == ["b", "a"]
 
 
 @pytest.mark.parametrize("weight", [0, -1, math.nan, math.inf])

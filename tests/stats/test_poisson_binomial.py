@@ -2,13 +2,12 @@ import math
 
 import numpy as np
 import pytest
+from draftgate.stats.decision import Decision, decide
+from draftgate.stats.poisson_binomial import design, excess
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
-from tolerances import ROUNDING, SURE
-
-from draftgate.stats.decision import Decision, decide
-from draftgate.stats.poisson_binomial import design, excess
+from tolerances import QUANTILE, ROUNDING, SURE, TINY
 
 RATES = st.lists(st.one_of(st.floats(0, 1), st.just(0.0), st.just(1.0)), min_size=1, max_size=12)
 
@@ -30,7 +29,7 @@ def tail_by_subsets(observed, rates):
 def test_the_p_value_is_the_exact_upper_tail(rates, data):
     observed = data.draw(st.integers(0, len(rates)))
 
-    assert p_value(observed, rates) == pytest.approx(tail_by_subsets(observed, rates), rel=ROUNDING, abs=1e-300)
+    assert p_value(observed, rates) == pytest.approx(tail_by_subsets(observed, rates), rel=ROUNDING, abs=TINY)
 
 
 @pytest.mark.parametrize("observed", [0, 1, 12, 40])
@@ -64,8 +63,8 @@ def test_the_predicted_number_passes_and_the_designed_excess_fails():
     def judge(forks):
         return decide(excess(forks.sum(), rates, hypothesis="h"), plan, effect=plan.detectable)
 
-    assert Decision.PASS == judge(honest)
-    assert Decision.FAIL == judge(faulty)
+    assert judge(honest) == Decision.PASS
+    assert judge(faulty) == Decision.FAIL
 
 
 def test_without_allowed_forks_the_design_is_that_of_a_fault_that_shows_once():
@@ -77,7 +76,7 @@ def test_the_designed_excess_is_missed_with_the_stated_chance():
     critical = next(k for k in range(300) if binom.sf(k - 1, 300, 0.01) <= 1e-3)
     rate = 1 - 0.99 * (1 - plan.detectable)
 
-    assert binom.cdf(critical - 1, 300, rate) == pytest.approx(1e-2, rel=1e-6)
+    assert binom.cdf(critical - 1, 300, rate) == pytest.approx(1e-2, rel=QUANTILE)
 
 
 @pytest.mark.parametrize("rates", [[], [0.5, 0.5]])

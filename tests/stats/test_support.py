@@ -1,5 +1,4 @@
 import pytest
-
 from draftgate.stats.decision import Decision, decide
 from draftgate.stats.design import rate_draws
 from draftgate.stats.support import design, outside_support
@@ -15,17 +14,17 @@ def judge(tokens_outside, n, effect=0.01):
 def test_no_token_outside_passes_after_enough_tokens():
     n = rate_draws(0.01, miss=1e-6)
 
-    assert Decision.PASS == judge(0, n)
-    assert Decision.INCONCLUSIVE == judge(0, n - 1)
+    assert judge(0, n) == Decision.PASS
+    assert judge(0, n - 1) == Decision.INCONCLUSIVE
 
 
 def test_one_token_outside_is_proof():
-    assert Decision.FAIL == judge(1, 1_000_000)
-    assert Decision.FAIL == judge(1, 1)
+    assert judge(1, 1_000_000) == Decision.FAIL
+    assert judge(1, 1) == Decision.FAIL
 
 
 def test_no_tokens_prove_nothing():
-    assert Decision.INCONCLUSIVE == judge(0, 0)
+    assert judge(0, 0) == Decision.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(("tokens_outside", "n"), [(-1, 3), (4, 3)])

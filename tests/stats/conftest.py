@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 
 def fraction_law(rng, vocab):
@@ -30,14 +33,31 @@ def history_laws(tables):
     return lambda history: tables[len(history)][tuple(history)]
 
 
-def token_rule(target, draft, k, chance, *, bonus=True, slot=lambda i: i, residual=True, accept_all=False):
-    """One round of a chain: (accepted tokens, last token). The switches plant faults; the default has none."""
+class Rule(NamedTuple):
+    """The token rule as it should be; each changed field plants a fault."""
+
+    shared_uniform: bool = False
+    residual: bool = True
+    accept_all: bool = False
+
+
+RIGHT = Rule()
+
+
+def token_rule(target, draft, k, chance, rule=RIGHT):
+    """One round of a chain: (accepted tokens, last token)."""
     drafted = ()
     for _ in range(k):
         drafted += (chance.draw(draft(drafted)),)
     for i, token in enumerate(drafted):
         p, q = target(drafted[:i]), draft(drafted[:i])
-        if not (accept_all or chance.uniform(slot(i)) * q[token] < p[token]):
-            left = (p - q).clip(min=0) if residual else p
+        if not (rule.accept_all or chance.uniform("all" if rule.shared_uniform else i) * q[token] < p[token]):
+            left = (p - q).clip(min=0) if rule.residual else p
             return drafted[:i], chance.draw(left / left.sum())
-    return drafted, chance.draw(target(drafted)) if bonus else None
+    return drafted, chance.draw(target(drafted))
+
+
+@pytest.fixture(scope="session")
+def by_hand():
+    """The functions of this file, for the tests beside it: without state, so one for all."""
+    return SimpleNamespace(fractions_table=fractions_table, history_laws=history_laws, token_rule=token_rule, rule=Rule)
