@@ -96,6 +96,7 @@ class Target(Protocol):
     guarantee: str
     capabilities: frozenset[str]
     eos: tuple[int, ...]
+    draft_length: int
 
     def encode(self, messages: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
         """Prompt ids of a conversation, the assistant's turn opened."""

@@ -6,16 +6,14 @@ Draws follow from the suite's effect and error rates before any is made.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...stats import chi_square, support
-from ...stats.counts import cells_after_pooling
 from ...stats.decision import Decision, decide
-from ...stats.design import Design, chi_square_draws
+from ...stats.design import Design
 from ...stats.evidence import Evidence
 from ...suites.suite import Cell, Suite
 from ..contracts import Finding, Reason
@@ -107,15 +105,10 @@ class LawOfARound:
 
 
 def draws_needed(law: Floats, suite: Suite, share: float) -> int:
-    """The least number of draws whose design sees the suite's effect in this law, thin cells merged at that number."""
-    low, high = 1, 1 << 24
-    while low < high:
-        middle = (low + high) // 2
-        if _sees(law, middle, suite, share):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    """The least number of draws whose design sees the suite's effect in this law; 1 for a point mass, which has none."""
+    if (law > 0).sum() < 2:  # noqa: PLR2004 - two outcomes are the least that can differ
+        return 1
+    return chi_square.draws(law, effect=suite.design.law_effect, false_alarm=share, miss=suite.design.miss)
 
 
 def table_draws(context: Context, cell: Cell, share: float) -> int:
@@ -131,20 +124,6 @@ def row_draws(context: Context, cell: Cell, recorded: Any, share: float) -> int:
     known = laws.rows(context, cell, np.array(recorded["target"]), np.array(recorded["draft"]))
     needed = laws.row_laws(known, sampling_of(cell), context.suite.law.draft_length + 1)
     return max(draws_needed(law, context.suite, share) for law in needed)
-
-
-def _sees(law: Floats, draws: int, suite: Suite, share: float) -> bool:
-    floor = chi_square.expected_floor(share)
-    cells = cells_after_pooling(law, draws, floor=floor)
-    if cells < 2:  # noqa: PLR2004 - two cells are the least that can differ
-        return False
-    # The doubled p-value is part of the design: see stats/chi_square.py.
-    return _needed(suite.design.law_effect, cells, share / chi_square.STRICT_FACTOR, suite.design.miss) <= draws
-
-
-@lru_cache(maxsize=4096)
-def _needed(effect: float, cells: int, false_alarm: float, miss: float) -> int:
-    return chi_square_draws(effect, cells, false_alarm=false_alarm, miss=miss)
 
 
 def _context(case: Case) -> Any:

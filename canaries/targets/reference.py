@@ -148,20 +148,33 @@ class ReferenceTarget:
         raise UsageError(f"target {self.method!r} cannot draft here; see `draftgate engines`")
 
 
-def build(spec: TargetSpec, model: HuggingFaceModel, strategies: Strategies) -> ReferenceTarget:
-    """A target from its name and options. Raises UsageError, ModelMissing, ModelRefused or VocabularyMismatch."""
+def check(spec: TargetSpec) -> TargetSpec:
+    """The spec itself, once its name and options are known to exist: before any weights are read."""
     row = TARGETS.get(spec.name)
     if row is None or not row.candidate:
         known = ", ".join(name for name, other in TARGETS.items() if other.candidate)
         raise UsageError(f"unknown target {spec.name!r}; targets: {known}")
     spec.refuse_unknown(row.options)
-    options: dict[str, Any] = {key: spec.whole(key, 0, least=1) for key in spec.options if key not in ("model", "verify")}
     if spec.options.get("verify", "walk") not in ("walk", "batched"):
         raise UsageError(f"{spec.name}:verify={spec.options['verify']} is not known; use walk or batched")
+    return spec
+
+
+def load_target(folder: Path) -> HuggingFaceModel:
+    """The model that both arms run on, probed. Raises ModelMissing or ModelRefused."""
+    model = huggingface.load(folder)
+    probe(model)
+    return model
+
+
+def build(spec: TargetSpec, model: HuggingFaceModel, strategies: Strategies) -> ReferenceTarget:
+    """A target from its name and options. Raises UsageError, ModelMissing, ModelRefused or VocabularyMismatch."""
+    check(spec)
+    options: dict[str, Any] = {
+        key: spec.whole(key, 0, least=1) for key in spec.options if key not in ("model", "verify")
+    }
     if spec.options.get("verify") == "batched":
         strategies = replace(strategies, verifier=BatchedLossless())
-    if spec.name != "plain":
-        probe(model)
     draft = load_draft(spec, model) if spec.name == "draft" else None
     return ReferenceTarget(
         name=spec.name, model=model, method=spec.name, draft=draft, options=options, strategies=strategies
