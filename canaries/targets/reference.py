@@ -112,12 +112,7 @@ class ReferenceTarget:
             "cache": getattr(self.strategies.new_cache, "__name__", type(self.strategies.new_cache).__name__),
             "randomness": type(self.strategies.randomness).__name__,
         }
-        described = {
-            "target": self.name,
-            "method": self.method,
-            "guarantee": self.guarantee,
-            "model": self.model.identity(),
-        }
+        described = {"target": self.name, "method": self.method, "guarantee": self.guarantee, "model": self.model.identity()}
         if self.method == "plain":
             return described
         options = {key: value for key, value in self.options.items() if isinstance(value, int | str)}
@@ -152,9 +147,7 @@ def build(spec: TargetSpec, model: HuggingFaceModel, strategies: Strategies) -> 
         known = ", ".join(name for name, other in TARGETS.items() if other.candidate)
         raise UsageError(f"unknown target {spec.name!r}; targets: {known}")
     spec.refuse_unknown(row.options)
-    options: dict[str, Any] = {
-        key: spec.whole(key, 0, least=1) for key in spec.options if key not in ("model", "verify")
-    }
+    options: dict[str, Any] = {key: spec.whole(key, 0, least=1) for key in spec.options if key not in ("model", "verify")}
     if spec.options.get("verify", "walk") not in ("walk", "batched"):
         raise UsageError(f"{spec.name}:verify={spec.options['verify']} is not known; use walk or batched")
     if spec.options.get("verify") == "batched":
