@@ -92,7 +92,10 @@ class Target(Protocol):
     """The thing under test: one arm. Optional abilities are named in `capabilities`."""
 
     name: str
+    kind: str
+    guarantee: str
     capabilities: frozenset[str]
+    eos: tuple[int, ...]
 
     def encode(self, messages: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
         """Prompt ids of a conversation, the assistant's turn opened."""
@@ -115,3 +118,6 @@ class Arm(Target, Protocol):
 
     def on(self, target_model: Any, draft_model: Any) -> Arm:
         """The same engine with its models exchanged: for laws that are known exactly."""
+
+    def recorded_logits(self, request: Request, answer: Sequence[int]) -> tuple[Any, Any]:
+        """Logits (tokens, vocabulary) of target and draft that precede each token of `answer`."""

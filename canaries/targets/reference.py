@@ -100,6 +100,14 @@ class ReferenceTarget:
         """The same engine with its models exchanged."""
         return replace(self, model=target_model, draft=draft_model)
 
+    def recorded_logits(self, request: Request, answer: Sequence[int]) -> tuple[Logits, Logits]:
+        """Logits (tokens, vocabulary) of target and draft before each token; without a draft, a flattened target."""
+        (target,) = teacher_forced(self.model, [request], [answer], 0)
+        if self.draft is None:
+            return target, target / 2
+        (draft,) = teacher_forced(self.draft, [request], [answer], 0)
+        return target, draft
+
     @property
     def draft_length(self) -> int:
         """How many tokens a round proposes at most; 0 for plain decoding."""

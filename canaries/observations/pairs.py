@@ -1,0 +1,47 @@
+"""The timed pairs of a cell: both arms on the same prompts, in turn. The tokens that are timed are the tokens judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...suites.suite import Canary, Cell
+from ..contracts import Arm
+from .context import Context, sampling_of
+
+BASELINE, CANDIDATE = "baseline", "candidate"
+
+
+def order(repeats: int, group: int) -> list[tuple[str, int]]:
+    """(arm, repeat) in the order they run: A B B A A B ..., the first arm changing from group to group.
+
+    Drift of the machine then falls on both arms alike.
+    """
+    turns = []
+    for repeat in range(repeats):
+        pair = [(BASELINE, repeat), (CANDIDATE, repeat)]
+        turns += pair if (repeat + group) % 2 == 0 else pair[::-1]
+    return turns
+
+
+def observe(context: Context, cell: Cell) -> dict[str, Any]:
+    """Every generation of the cell, in the order they were made. The first group is run once before, uncounted."""
+    canaries = context.suite.canaries_for(cell)
+    groups = [canaries[start : start + cell.batch] for start in range(0, len(canaries), cell.batch)]
+    arms = {BASELINE: context.baseline, CANDIDATE: context.candidate}
+    for arm in arms.values():  # warm-up: allocations and lazy initialisation must not fall on whichever arm is first
+        _answers(context, cell, groups[0], arm, "warm-up")
+    found = []
+    for number, group in enumerate(groups):
+        runs = [
+            {"arm": arm, "repeat": repeat, "generations": _answers(context, cell, group, arms[arm], f"{arm}/{repeat}")}
+            for arm, repeat in order(cell.repeats, number)
+        ]
+        found.append({"canaries": [canary.id for canary in group], "runs": runs})
+    return {"groups": found}
+
+
+def _answers(context: Context, cell: Cell, group: tuple[Canary, ...], arm: Arm, label: str) -> list[dict[str, Any]]:
+    requests = context.requests(
+        group, tokens=cell.tokens, sampling=sampling_of(cell), label=f"{cell.name}/pairs/{label}"
+    )
+    return [generation.to_json() for generation in arm.generate(requests)]

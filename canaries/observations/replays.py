@@ -1,0 +1,73 @@
+"""Teacher forcing through the plain arm: how noisy it is, how close its choices are, and what it says of the candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine.request import Request
+from ...suites.suite import Cell
+from .answers import by_arm, forks
+from .context import Context, replay_json, sampling_of
+
+NOISE_ROWS = 8  # baseline answers on which noise is measured: 8 x 64 tokens at each width
+SOLO_ROWS = 2  # of these, how many are replayed alone as well
+
+
+def observe(context: Context, cell: Cell, pairs: Mapping[str, Any]) -> dict[str, Any]:
+    """Noise between passes of different shape, the baseline's census of margins, and replays of the candidate.
+
+    Greedy cells replay the answers that fork; sampled cells replay every answer, for their law.
+    """
+    baseline = [a for a in by_arm(pairs, "baseline") if a.repeat == 0]
+    candidate = by_arm(pairs, "candidate")
+    requests = {r.name: r for r in _requests(context, cell)}
+    judged = (
+        [(f.canary, f.tokens) for f in forks(pairs)]
+        if cell.greedy
+        else [(a.canary, a.generation.tokens) for a in candidate]
+    )
+    plain = [(requests[a.canary], a.generation.tokens) for a in baseline]
+    return {
+        "noise": noise(context, plain[:NOISE_ROWS]),
+        "census": _scored(context, plain) if cell.greedy else [],
+        "candidate": _scored(context, [(requests[canary], tokens) for canary, tokens in judged]),
+        "replayed": [canary for canary, _ in judged],
+    }
+
+
+def noise(context: Context, answers: Sequence[tuple[Request, tuple[int, ...]]]) -> dict[str, Any]:
+    """Largest difference of the top-two gap between a pass of width 1 and other shapes, in logits.
+
+    Shapes: the verify widths that the suite names, in a batch; and alone instead of in a batch. No drafter takes part.
+    """
+    reference = _gaps(context, answers, 1)
+    found = {
+        f"width {width}": _largest(reference, _gaps(context, answers, width)) for width in context.suite.noise.widths
+    }
+    alone = [gap for answer in answers[:SOLO_ROWS] for gap in _gaps(context, [answer], 1)]
+    found["alone"] = _largest(reference[: len(answers[:SOLO_ROWS])], alone)
+    return {"logits": found, "positions": sum(len(tokens) for _, tokens in answers)}
+
+
+def _requests(context: Context, cell: Cell) -> list[Request]:
+    canaries = context.suite.canaries_for(cell)
+    return context.requests(canaries, tokens=cell.tokens, sampling=sampling_of(cell), label="replay")
+
+
+def _scored(context: Context, answers: Sequence[tuple[Request, tuple[int, ...]]]) -> list[dict[str, Any]]:
+    slack = context.suite.noise.unstable_above
+    found = context.baseline.score([r for r, _ in answers], [t for _, t in answers], width=0, slack=slack)
+    return [replay_json(replay) for replay in found]
+
+
+def _gaps(context: Context, answers: Sequence[tuple[Request, tuple[int, ...]]], width: int) -> list[tuple[float, ...]]:
+    found = context.baseline.score([r for r, _ in answers], [t for _, t in answers], width=width, slack=0.0)
+    return [replay.gap for replay in found]
+
+
+def _largest(ones: Sequence[tuple[float, ...]], others: Sequence[tuple[float, ...]]) -> float:
+    pairs = zip(ones, others, strict=True)
+    return max((float(np.abs(np.subtract(a, b)).max(initial=0.0)) for a, b in pairs), default=0.0)
