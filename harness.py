@@ -81,7 +81,7 @@ def _suite_list(options: argparse.Namespace) -> int:
 def _suite_check(options: argparse.Namespace) -> int:
     from .suites import loader
 
-    suite = loader.check(options.folder)
+    suite = loader.load(options.suite)
     _say({"suite": suite.name, "digest": suite.digest}, f"{suite.name} is as it was frozen ({suite.digest})", options)
     return 0
 
@@ -148,7 +148,7 @@ def _parser() -> argparse.ArgumentParser:
     show = _add(suite, "show", _suite_show, "what a suite asks")
     show.add_argument("suite", metavar="SUITE", help="name or folder")
     check = _add(suite, "check", _suite_check, "find out whether a suite was edited")
-    check.add_argument("folder", type=Path, metavar="FOLDER")
+    check.add_argument("suite", metavar="SUITE", help="name or folder")
     _add(commands, "engines", _engines, "what can be named as baseline or candidate")
     _add(_add_group(commands, "faults", "faults that can be planted"), "list", _faults_list, "all of them")
     return parser

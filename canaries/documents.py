@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.resources import files
 from numbers import Integral, Real
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import jsonschema
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def plain(value: Any) -> Any:
-    """The same document in lists, dicts, strings and finite numbers; dataclasses as dicts, other numbers as null."""
+    """The same document in lists, dicts, strings and finite numbers; dataclasses as dicts, NaN and infinity as null."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -33,6 +34,8 @@ def plain(value: Any) -> Any:
         return sorted(plain(item) for item in value)
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, PurePath):
+        return str(value)
     return _number(value) if isinstance(value, Real) else value
 
 

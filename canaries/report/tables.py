@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 WORDS = {"FAIL": "FAIL", "INCONCLUSIVE": "open", "NOT_EXERCISED": "idle", "NOT_APPLICABLE": "n/a", "PASS": "pass"}
 COLOURS = {"FAIL": "bold red", "pass": "green", "miss": "bold red"}
+DIGEST = re.compile("[0-9a-f]{64}")
 LEGEND = "pass, FAIL, open: too little data, idle: not exercised, n/a: does not apply, miss: required but not made."
 TIMES = (
     ("ttft_s", "TTFT s", ".3f"),
@@ -72,9 +74,16 @@ def _status(cell: Mapping[str, Any], check: str) -> Text:
 
 
 def _listed(value: Any) -> str:
+    """A value in a cell of a table: lists by the names of their items, digests by their first twelve digits."""
     if isinstance(value, dict):
-        return clean(", ".join(f"{key}: {item}" for key, item in value.items()))
-    return clean(", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value)
+        return clean(", ".join(f"{key}: {_listed(item)}" for key, item in value.items()))
+    if isinstance(value, (list, tuple)):
+        return clean(
+            ", ".join(
+                str(item.get("id") or item.get("name")) if isinstance(item, dict) else str(item) for item in value
+            )
+        )
+    return clean(value)[:12] if DIGEST.fullmatch(str(value)) else clean(value)
 
 
 def _table(*heads: Text) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,15 +47,15 @@ def test_what_is_not_strict_finite_json_is_refused(text):
         decode(text)
 
 
-def test_dataclasses_sets_enums_and_numpy_numbers_become_plain():
+def test_dataclasses_sets_enums_paths_and_numpy_numbers_become_plain():
     @dataclass(frozen=True, slots=True)
     class Pair:
         one: object
         two: object
 
-    document = plain(Pair(one=frozenset({"b", "a"}), two=(Status.PASS, np.int64(3), np.float32(0.5), True)))
+    document = plain(Pair(one=frozenset({"b", "a"}), two=(Status.PASS, np.int64(3), np.float32(0.5), True, Path("a"))))
 
-    assert decode(encode(document)) == {"one": ["a", "b"], "two": ["PASS", 3, 0.5, True]}
+    assert decode(encode(document)) == {"one": ["a", "b"], "two": ["PASS", 3, 0.5, True, "a"]}
 
 
 def test_a_line_that_fits_has_no_complaint_and_one_that_does_not_is_told_where():

@@ -1,0 +1,41 @@
+"""What is printed is one line of printable characters."""
+
+from __future__ import annotations
+
+import pytest
+from draftgate.canaries.report.text import clean, interval, number, odds, where
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@given(st.text())
+def test_a_cleaned_text_is_one_printable_line(text):
+    assert all(char.isprintable() or char.isspace() for char in clean(text))
+    assert len(clean(text).splitlines()) <= 1
+
+
+def test_ordinary_text_stays_as_it_is():
+    assert clean("größe 大 [b] \\n 'x'") == "größe 大 [b] \\n 'x'"
+
+
+def test_what_moves_the_cursor_is_spelled_out():
+    assert clean("\x1b[2J\n\u202e\x00") == r"\x1b[2J\n\u202e\x00"
+
+
+@pytest.mark.parametrize(("value", "text"), [(1.234, "1.23"), (None, "-"), ("1", "-"), (True, "-"), (2, "2.00")])
+def test_a_number_is_formatted_and_anything_else_a_dash(value, text):
+    assert number(value) == text
+
+
+def test_an_interval_shows_both_ends_even_when_one_is_missing():
+    assert interval(1.0, None) == "[1.00, -]"
+
+
+@pytest.mark.parametrize(("rate", "text"), [(1e-6, "once in 1,000,000 runs"), (0, "none can alarm falsely")])
+def test_the_false_alarm_rate_is_told_as_odds(rate, text):
+    assert text in odds(rate)
+
+
+def test_a_place_names_its_cells_if_it_has_any():
+    assert where("law", ["b1", "b8"]) == "law (b1, b8)"
+    assert where("law", []) == "law"

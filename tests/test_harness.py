@@ -1,0 +1,298 @@
+"""The command line: one line for a mistake, one document for a program, and a status that says what happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import draftgate
+import pytest
+from cases import held_case, honest_case, judge_record, write_run
+from draftgate import canaries, harness
+from draftgate.canaries import summary
+from draftgate.canaries.errors import TargetUnavailable
+from draftgate.canaries.record import NAME
+from draftgate.engine.errors import LogitsNotFinite, ModelMissing
+
+ROOT = Path(draftgate.__file__).parent
+HEAVY = ("torch", "transformers", "scipy", "numpy", "rich", "jsonschema", "hypothesis")
+
+
+@dataclass(frozen=True)
+class Options:
+    suite: str
+    baseline: str
+    candidate: str
+    model: Path | None
+    fault: str | None
+    claim: float | None
+    out: Path | None
+    seed: int
+    resume: bool
+
+
+@pytest.fixture
+def fake_run(monkeypatch):
+    """`canaries.run` that answers with a summary, or raises, and remembers what it was asked."""
+    asked = []
+    fake = SimpleNamespace(Options=Options, asked=asked, answer=lambda options: summary.summarise(honest_case()))
+
+    def run(options, progress):
+        asked.append(options)
+        progress.close()
+        sys.stdout.write("a library talks to standard output\n")
+        return fake.answer(options)
+
+    fake.run = run
+    monkeypatch.setitem(sys.modules, "draftgate.canaries.run", fake)
+    monkeypatch.setattr(canaries, "run", fake, raising=False)
+    return fake
+
+
+def command(*arguments, cwd=None):
+    """The finished process of `draftgate`, as a user would start it."""
+    paths = [path for path in sys.path if path and Path(path).name != "tests"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "80"}
+    start = [sys.executable, "-m", "draftgate.harness", *map(str, arguments)]
+    return subprocess.run(start, capture_output=True, text=True, cwd=cwd, env=environment, timeout=60, check=False)
+
+
+def raises(error):
+    def answer(options):
+        raise error
+
+    return answer
+
+
+def test_help_names_the_commands_that_exist_and_no_other():
+    done = command("--help")
+
+    assert done.returncode == 0
+    for name in ("run", "report", "publish", "suite", "engines", "faults"):
+        assert f"\n    {name} " in done.stdout
+    for name in ("sampler", "verify", "doctor", "serve", "lint-claims"):
+        assert name not in done.stdout
+
+
+def test_help_imports_nothing_heavy_and_comes_at_once():
+    code = f"""
+import sys
+from draftgate.harness import main
+try:
+    main(["--help"])
+except SystemExit as end:
+    assert end.code == 0
+assert not [name for name in {HEAVY!r} if name in sys.modules]
+"""
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environ())
+
+    assert done.returncode == 0, done.stderr
+    assert time.perf_counter() - started < 5, "0.05 s on an idle machine; the bound only catches a heavy import"
+
+
+def environ():
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+def test_the_file_itself_can_be_started_from_anywhere(tmp_path):
+    start = [sys.executable, str(ROOT / "harness.py")]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [*start, "--version"], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+    )
+
+    assert done.stdout == f"draftgate {draftgate.__version__}\n"
+
+
+def test_the_package_fetches_its_names_when_they_are_used():
+    assert draftgate.Verdict("PASS") == "PASS"
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        draftgate.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ((), "COMMAND"),
+        (("judge",), "invalid choice: 'judge'"),
+        (("run", "--claim", "fast"), "fast is not a ratio"),
+        (("run", "--claim", "nan"), "nan is not a ratio"),
+        (("run", "--claim", "-1"), "-1 is not a ratio"),
+        (("run", "--seed", "x"), "--seed"),
+        (("run", "--cand", "x"), "--cand"),
+        (("run", "--resume"), "--resume does not say which run"),
+        (("run", "--resume", "--out", "none"), "holds no record to resume"),
+        (("report",), "RUN"),
+        (("suite", "show", "nope"), "no suite is called 'nope'"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line_with_status_2(tmp_path, arguments, line):
+    done = command(*arguments, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("draftgate: ")
+    assert done.stderr.count("\n") == 1
+    assert line in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [("report", "none"), ("publish", "none")])
+def test_what_cannot_be_judged_ends_with_status_3(tmp_path, arguments):
+    done = command(*arguments, cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("arguments", "status"), [(("report", "none", "--json"), 3), (("run", "--x", "--json"), 2)])
+def test_json_is_one_document_even_for_a_mistake(tmp_path, arguments, status):
+    done = command(*arguments, cwd=tmp_path)
+
+    document = json.loads(done.stdout)
+    assert done.returncode == status
+    assert document["exit"] == status
+    assert document["error"]
+
+
+@pytest.mark.parametrize(("case", "status"), [(honest_case(), 0), (held_case(), 1), (honest_case(guarantee="NONE"), 1)])
+def test_the_status_of_a_run_is_its_verdict(fake_run, tmp_path, capsys, case, status):
+    fake_run.answer = lambda options: summary.summarise(case)
+
+    assert harness.main(["run", "--out", str(tmp_path / "run")]) == status
+    assert summary.summarise(case)["verdict"] in capsys.readouterr().out
+
+
+def test_json_of_a_run_is_its_summary_and_nothing_else(fake_run, tmp_path, capsys):
+    assert harness.main(["run", "--json", "--out", str(tmp_path / "run")]) == 0
+
+    assert json.loads(capsys.readouterr().out) == summary.summarise(honest_case())
+
+
+def test_a_run_is_asked_for_what_was_said(fake_run, tmp_path):
+    words = "run smoke --baseline plain --candidate ngram:k=3 --model m --fault F06 --claim 1.8 --seed 7"
+    harness.main([*shlex.split(words), "--out", str(tmp_path / "run")])
+
+    expected = Options("smoke", "plain", "ngram:k=3", Path("m"), "F06", 1.8, tmp_path / "run", 7, resume=False)
+    assert fake_run.asked == [expected]
+
+
+def test_a_run_has_defaults_for_everything(fake_run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    harness.main(["run"])
+
+    (asked,) = fake_run.asked
+    assert asked == Options("core", "plain", "draft:k=4", None, None, None, asked.out, 0, resume=False)
+    assert asked.out.parent == Path("runs")
+    assert asked.out.name.endswith("Z-core")
+
+
+def test_a_run_is_not_begun_where_it_cannot_be_written(fake_run, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+
+    assert harness.main(["run", "--out", str(tmp_path / "file" / "run")]) == 3
+    assert fake_run.asked == []
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_run_is_not_begun_over_another(fake_run, tmp_path, capsys):
+    run = write_run(tmp_path / "run")
+
+    assert harness.main(["run", "--out", str(run)]) == 2
+    assert fake_run.asked == []
+    assert "--resume" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(TargetUnavailable("no answer\nfrom it"), 3), (ModelMissing("no model in m"), 2), (LogitsNotFinite("NaN"), 3)],
+)
+def test_what_a_run_raises_is_told_in_one_line(fake_run, tmp_path, capsys, error, status):
+    fake_run.answer = raises(error)
+
+    assert harness.main(["run", "--out", str(tmp_path / "run")]) == status
+    assert f"draftgate: {' '.join(str(error).split())}\n" in capsys.readouterr().err
+
+
+def test_a_fault_of_ours_is_not_told_as_a_mistake_of_the_users(fake_run, tmp_path):
+    fake_run.answer = raises(ZeroDivisionError("ours"))
+
+    with pytest.raises(ZeroDivisionError):
+        harness.main(["run", "--out", str(tmp_path / "run")])
+
+
+def test_an_interrupted_run_says_how_to_go_on(fake_run, tmp_path, capsys):
+    out = tmp_path / "a run"
+
+    def stopped(options):
+        options.out.mkdir()
+        (options.out / NAME).write_text("")
+        raise KeyboardInterrupt
+
+    fake_run.answer = stopped
+
+    assert harness.main(["run", "smoke", "--claim", "1.5", "--out", str(out)]) == 3
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line == (
+        "draftgate: interrupted; resume with: draftgate run smoke --baseline plain --candidate draft:k=4 "
+        f"--claim 1.5 --out '{out}' --seed 0 --resume"
+    )
+
+
+def test_a_run_interrupted_before_its_first_line_is_simply_run_again(fake_run, tmp_path, capsys):
+    fake_run.answer = raises(KeyboardInterrupt())
+
+    assert harness.main(["run", "--out", str(tmp_path / "run")]) == 3
+    assert "before anything was recorded; run again" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("verdict", "status"), [("PASS", 0), ("HOLD", 1)])
+def test_a_report_shows_a_finished_run_and_ends_like_it(tmp_path, verdict, status):
+    run = write_run(tmp_path / "run", verdict=verdict)
+
+    told, shown = command("report", run, "--json"), command("report", run)
+
+    assert (told.returncode, shown.returncode) == (status, status)
+    assert json.loads(told.stdout) == summary.read(run)
+    assert verdict in shown.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("suite", "list"), ("suite", "show", "smoke"), ("suite", "check", "smoke"), ("engines",), ("faults", "list")],
+)
+def test_lists_are_tables_for_people_and_one_document_for_programs(arguments, capsys):
+    assert harness.main(list(arguments)) == 0
+    table = capsys.readouterr().out
+    assert harness.main([*arguments, "--json"]) == 0
+
+    assert table.strip()
+    assert json.loads(capsys.readouterr().out)
+
+
+def test_publishing_prints_where_the_result_is(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("draftgate.canaries.publish._judge", lambda: judge_record)
+    run = write_run(tmp_path / "run")
+
+    assert harness.main(["publish", str(run), "--to", str(tmp_path / "to")]) == 0
+    assert "published: " in capsys.readouterr().out
+    assert len(list((tmp_path / "to").iterdir())) == 1
+
+
+def test_a_hold_is_not_published_and_says_why_in_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("draftgate.canaries.publish._judge", lambda: judge_record)
+    run = write_run(tmp_path / "run", verdict="HOLD")
+
+    assert harness.main(["publish", str(run), "--to", str(tmp_path / "to")]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert not (tmp_path / "to").exists()
