@@ -16,7 +16,6 @@ from ...suites.suite import Cell, Suite
 from ..contracts import Finding, Reason, Status
 from ..observations import laws
 from ..observations.answers import by_arm, fork
-from ..observations.context import sampling_of
 from .base import STATUS, Case, not_observed
 from .law import _context
 
@@ -61,7 +60,8 @@ class Acceptance:
             return not_observed(self.name, case)
         known = laws.table(_context(case), case.cell)
         options = case.candidate.get("options", {})
-        proposes, accepts = laws.first_acceptance(known, sampling_of(case.cell), case.candidate["method"], options)
+        proposes, accepts = laws.first_acceptance(
+            known, laws.law_sampling(case.cell, known.target.vocabulary), case.candidate["method"], options)
         draws, design = table["draws"], case.suite.design
         words = f"the first draft of a round is kept with chance {accepts:.4f} = sum min(p, q)"
         evidence = binomial.known_rate(table["accepted"], draws, rate=accepts, hypothesis=words)

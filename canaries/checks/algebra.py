@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from ...engine.request import Generation
@@ -23,7 +24,7 @@ class Algebra(Certain):
         if not answers:
             return not_observed(self.name, case)
         wrong = {
-            a.canary: broken for a in answers if (broken := complaint(a.generation, case.draft_length, case.cell.tokens))
+            a.canary: broken for a in answers if (broken := complaint(a.generation, case.draft_length, case.cell.tokens, case.header["eos"]))
         }
         first = next(iter(wrong.items()), None)
         return Finding(
@@ -36,7 +37,7 @@ class Algebra(Certain):
         )
 
 
-def complaint(generation: Generation, draft_length: int, limit: int) -> str | None:
+def complaint(generation: Generation, draft_length: int, limit: int, eos: Sequence[int]) -> str | None:
     """The first identity that does not hold, in words; None where all do."""
     rounds, tokens = generation.rounds, len(generation.tokens)
     emitted = generation.prefill + sum(r.emitted for r in rounds)
@@ -51,6 +52,7 @@ def complaint(generation: Generation, draft_length: int, limit: int) -> str | No
         == sum(a.tokens for a in generation.arrivals),
         "the stream runs backwards": all(a <= b for a, b in pairwise(times)),
         f"{tokens} tokens exceed the limit of {limit}": 0 < tokens <= limit,
+        "tokens follow the end of the sequence": not set(eos) & set(generation.tokens[:-1]),
         f"finish is length, but {tokens} of {limit} tokens came": generation.finish != "length" or tokens == limit,
     }
     return next((words for words, holds in identities.items() if not holds), None)

@@ -6,41 +6,64 @@ Draws follow from the suite's effect and error rates before any is made.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...stats import chi_square, support
+from ...stats import binomial, chi_square, support
+from ...stats.counts import cells_after_pooling
 from ...stats.decision import Decision, decide
 from ...stats.design import Design
 from ...stats.evidence import Evidence
 from ...suites.suite import Cell, Suite
 from ..contracts import Finding, Reason
 from ..observations import laws
-from ..observations.context import Context, sampling_of
+from ..observations.context import Context
 from .base import Case, not_observed, worst
 
 Floats = npt.NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """One law that was compared: what the data say, what they could have said, and the decision."""
 
-    def __init__(self, counts: Sequence[int], law: Floats, hypothesis: str, rates: tuple[float, float, float]) -> None:
-        share, miss, effect = rates
-        observed = np.asarray(counts)
-        draws = int(observed.sum())
-        forbidden = int(observed[law == 0].sum())
-        if forbidden or not draws:
-            self.evidence: Evidence = support.outside_support(forbidden, draws, hypothesis=hypothesis)
-            self.design: Design = support.design(draws, false_alarm=share, miss=miss)
-            self.decision = Decision.FAIL if forbidden else Decision.INCONCLUSIVE
-            return
-        floor = chi_square.expected_floor(share)
-        self.evidence = chi_square.goodness_of_fit(observed, law, hypothesis=hypothesis, floor=floor)
-        self.design = chi_square.design(draws, law, false_alarm=share, miss=miss)
-        self.decision = decide(self.evidence, self.design, effect=effect)
+    evidence: Evidence
+    design: Design
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """This test's share of the false-alarm budget, and the suite's miss and effect."""
+
+    share: float
+    miss: float
+    effect: float
+
+
+def compare(counts: Sequence[int], law: Floats, hypothesis: str, rates: Rates) -> Judged:
+    """The test that fits the law: one forbidden outcome is proof; a law with a single outcome has nothing else to show.
+
+    A law of which thin-cell merging leaves a single cell is tested exactly, on its likeliest outcome against the rest.
+    """
+    observed = np.asarray(counts)
+    draws, forbidden = int(observed.sum()), int(observed[law == 0].sum())
+    chances = {"false_alarm": rates.share, "miss": rates.miss}
+    if forbidden or not draws or (law > 0).sum() == 1:
+        evidence = support.outside_support(forbidden, draws, hypothesis=hypothesis)
+        design = support.design(max(draws, 1), **chances)
+    elif cells_after_pooling(law, draws, floor=chi_square.expected_floor(rates.share)) == 1:
+        best = int(law.argmax())
+        evidence = binomial.known_rate(int(observed[best]), draws, rate=float(law[best]), hypothesis=hypothesis)
+        design = binomial.design(draws, rate=float(law[best]), **chances)
+    else:
+        floor = chi_square.expected_floor(rates.share)
+        evidence = chi_square.goodness_of_fit(observed, law, hypothesis=hypothesis, floor=floor)
+        design = chi_square.design(draws, law, **chances)
+    return Judged(evidence=evidence, design=design, decision=decide(evidence, design, effect=rates.effect))
 
 
 class LawOfARound:
@@ -80,7 +103,8 @@ class LawOfARound:
         )
 
     def _table(self, case: Case, table: Any) -> dict[str, Judged]:
-        known, sampling = laws.table(_context(case), case.cell), sampling_of(case.cell)
+        known = laws.table(_context(case), case.cell)
+        sampling = laws.law_sampling(case.cell, known.target.vocabulary)
         length = case.suite.law.draft_length + 1
         first, joint = laws.first_law(known, sampling), laws.round_law(known, sampling, length)
         return {
@@ -93,7 +117,7 @@ class LawOfARound:
         known = laws.rows(_context(case), case.cell, target, draft)
         length = case.suite.law.draft_length + 1
         found = {}
-        for place, law in enumerate(laws.row_laws(known, sampling_of(case.cell), length)):
+        for place, law in enumerate(laws.row_laws(known, laws.law_sampling(case.cell, known.target.vocabulary), length)):
             test = f"row {place}"
             words = f"token {place + 1} of a round follows its recorded row"
             found[test] = self._judged(case, test, rows["counts"][place], law, words)
@@ -101,12 +125,16 @@ class LawOfARound:
 
     def _judged(self, case: Case, test: str, counts: Sequence[int], law: Floats, hypothesis: str) -> Judged:
         design = case.suite.design
-        return Judged(counts, law, hypothesis, (case.share(self.name, test), design.miss, design.law_effect))
+        rates = Rates(share=case.share(self.name, test), miss=design.miss, effect=design.law_effect)
+        return compare(counts, law, hypothesis, rates)
 
 
 def draws_needed(law: Floats, suite: Suite, share: float) -> int:
-    """The least number of draws whose design sees the suite's effect in this law; 1 for a point mass, which has none."""
-    if (law > 0).sum() < 2:  # noqa: PLR2004 - two outcomes are the least that can differ
+    """Draws whose design sees the suite's effect in this law, whether or not thin cells are merged.
+
+    A point mass needs none for its own sake: one forbidden token is proof.
+    """
+    if (law > 0).sum() == 1:
         return 1
     return chi_square.draws(law, effect=suite.design.law_effect, false_alarm=share, miss=suite.design.miss)
 
@@ -114,7 +142,8 @@ def draws_needed(law: Floats, suite: Suite, share: float) -> int:
 def table_draws(context: Context, cell: Cell, share: float) -> int:
     """Draws on the table for its joint law; they are enough for the first token's law too."""
     length = context.suite.law.draft_length + 1
-    known, sampling = laws.table(context, cell), sampling_of(cell)
+    known = laws.table(context, cell)
+    sampling = laws.law_sampling(cell, known.target.vocabulary)
     joint = draws_needed(laws.round_law(known, sampling, length), context.suite, share)
     return max(joint, draws_needed(laws.first_law(known, sampling), context.suite, share))
 
@@ -122,7 +151,9 @@ def table_draws(context: Context, cell: Cell, share: float) -> int:
 def row_draws(context: Context, cell: Cell, recorded: Any, share: float) -> int:
     """Draws on recorded rows for the position that needs most."""
     known = laws.rows(context, cell, np.array(recorded["target"]), np.array(recorded["draft"]))
-    needed = laws.row_laws(known, sampling_of(cell), context.suite.law.draft_length + 1)
+    needed = laws.row_laws(
+        known, laws.law_sampling(cell, known.target.vocabulary), context.suite.law.draft_length + 1
+    )
     return max(draws_needed(law, context.suite, share) for law in needed)
 
 

@@ -9,6 +9,7 @@ candidate's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from ...engine.drafters.base import Situation
 from ...engine.drafters.ngram import NGram
 from ...engine.models.table import TableModel, joint_law, peaked_table
 from ...engine.request import Generation, Request, Sampling
-from ...engine.sampling import next_token_probs
+from ...engine.sampling import next_token_probs, softmax
 from ...suites.suite import Cell
 from ..contracts import Arm
 from .context import Context, sampling_of, seed_of
@@ -28,6 +29,7 @@ Floats = npt.NDArray[np.float64]
 PERIOD = 7  # positions after which the table's laws repeat: more than a round spans
 PROMPT = 12  # tokens of the table's prompt: long enough for an n-gram drafter to find repeats
 OWN, OTHER = 0.6, 0.7  # the draft's logits are OWN x the target's + OTHER x unrelated ones: acceptance near 0.7
+ROWS_FROM = 40  # tokens of the answer whose most open rows are recorded
 KEPT_ROWS = 32  # likeliest tokens kept of a recorded row, by target and by draft together; the rest is lumped into one
 
 
@@ -49,6 +51,12 @@ def table(context: Context, cell: Cell) -> Known:
     return Known(TableModel(logits), TableModel(OWN * logits + OTHER * other), prompt)
 
 
+def law_sampling(cell: Cell, vocabulary: int) -> Sampling:
+    """The cell's sampling parameters, top-k lowered where the known law has too few tokens for it to bite."""
+    sampling = sampling_of(cell)
+    return replace(sampling, top_k=min(sampling.top_k, vocabulary // 2 + 1))
+
+
 def round_law(known: Known, sampling: Sampling, length: int) -> Floats:
     """Joint law of the `length` tokens after the first one, (vocabulary ** length,), the last token fastest."""
     vocabulary = known.target.vocabulary
@@ -67,7 +75,7 @@ def first_law(known: Known, sampling: Sampling) -> Floats:
 
 def observe_table(context: Context, cell: Cell, arm: Arm, draws: int) -> dict[str, Any]:
     """Counts of the first token and of the tokens of the first round, with how often its first node was accepted."""
-    known, sampling = table(context, cell), sampling_of(cell)
+    known = table(context, cell)
     length, vocabulary = context.suite.law.draft_length + 1, known.target.vocabulary
     counts, first = np.zeros(vocabulary**length, np.int64), np.zeros(vocabulary, np.int64)
     proposed = accepted = 0
@@ -98,15 +106,18 @@ def rows(context: Context, cell: Cell, target: Floats, draft: Floats) -> Known:
 
 
 def record_rows(context: Context, positions: int) -> dict[str, Any]:
-    """Logits of target and draft along the baseline's answer to the suite's most open canary, lumped.
+    """The most open rows of target and draft along the baseline's answer to the suite's first open canary, lumped.
 
     A lumped row keeps the tokens that either model finds likeliest; the last entry stands for all others.
     """
     canary = (context.suite.of_kind("prose") or context.suite.canaries)[0]
-    (request,) = context.requests([canary], tokens=positions, sampling=Sampling(), label="rows")
+    (request,) = context.requests([canary], tokens=ROWS_FROM, sampling=Sampling(), label="rows")
     (answer,) = context.baseline.generate([request])
     target, draft = context.candidate.recorded_logits(request, answer.tokens)
-    lumped = [lump(p, q) for p, q in zip(target, draft, strict=True)]
+    law = softmax(np.asarray(target, np.float64))
+    openness = -(law * np.log(np.maximum(law, np.finfo(np.float64).tiny))).sum(axis=-1)
+    chosen = np.sort(np.argsort(-openness)[:positions])
+    lumped = [lump(target[place], draft[place]) for place in chosen]
     return {"canary": canary.id, "target": [p for p, _ in lumped], "draft": [q for _, q in lumped]}
 
 
@@ -181,7 +192,7 @@ def _draws(
 ) -> Iterator[Generation]:
     """Continuations of the prompt, each with a seed of its own, decoded in batches."""
     engine = arm.on(known.target, known.draft)
-    sampling = sampling_of(cell)
+    sampling = law_sampling(cell, known.target.vocabulary)
     base = seed_of(context.seed, cell.name, known.target.identity()["sha256"])
     for start in range(0, draws, context.suite.law.batch):
         seeds: Sequence[int] = range(start, min(start + context.suite.law.batch, draws))

@@ -41,7 +41,7 @@ class ContiguousCache:
         """Moves the accepted path up behind the root where it is not there already, and counts it."""
         for row, path in enumerate(paths):
             start = int(self.lengths[row])
-            if list(path) != list(range(1, len(path) + 1)):
+            if path and path[-1] != len(path):  # nodes on a path increase, so only a gap makes its last one larger
                 self._compact(row, start, path)
             self.lengths[row] = start + 1 + len(path)
 

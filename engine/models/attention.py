@@ -5,6 +5,10 @@ Masks are additive, in the dtype the model computes in: a boolean 4-D mask is si
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -20,13 +24,10 @@ def visible(block: Block, lengths: Ints) -> npt.NDArray[np.bool_]:
     """(rows, nodes, entries): committed entries first, then the block itself, starting at each row's own length."""
     rows, width = block.tokens.shape
     reach = int(lengths.max(initial=0)) + width
-    seen = np.arange(reach)[None, None, :] < lengths[:, None, None]
-    seen = np.broadcast_to(seen, (rows, width, reach)).copy()
-    for row, parents in enumerate(block.parents):
-        start, nodes = int(lengths[row]), len(parents)
-        seen[row, :nodes, start : start + nodes] = ancestry(parents)
-        for padding in range(nodes, width):
-            seen[row, padding, start + padding] = True
+    committed = np.arange(reach)[None, None, :] < lengths[:, None, None]
+    seen = np.repeat(committed, width, axis=1)
+    own = np.broadcast_to(lengths[:, None, None] + np.arange(width), (rows, width, width))
+    np.put_along_axis(seen, own, _stacked(block, width, _padded_ancestry), axis=2)
     return seen
 
 
@@ -37,8 +38,27 @@ def additive(seen: npt.NDArray[np.bool_], dtype: torch.dtype) -> Tensor:
 
 
 def positions(block: Block, lengths: Ints) -> Tensor:
-    """(rows, nodes): committed length plus depth in the tree."""
-    out = np.zeros(block.tokens.shape, np.int64)
-    for row, parents in enumerate(block.parents):
-        out[row, : len(parents)] = depths(parents)
-    return torch.from_numpy(out + lengths[:, None])
+    """(rows, nodes): committed length plus depth in the tree; 0 depth where there is only padding."""
+    return torch.from_numpy(_stacked(block, block.tokens.shape[1], _padded_depths) + lengths[:, None])
+
+
+def _stacked(block: Block, width: int, of: Callable[[tuple[int, ...], int], npt.NDArray[np.generic]]) -> npt.NDArray[Any]:
+    """One array a row; computed once where all rows have the same tree."""
+    if len(set(block.parents)) == 1:
+        one = of(block.parents[0], width)
+        return np.broadcast_to(one, (len(block.parents), *one.shape))
+    return np.stack([of(parents, width) for parents in block.parents])
+
+
+@lru_cache(maxsize=4096)
+def _padded_ancestry(parents: tuple[int, ...], width: int) -> npt.NDArray[np.bool_]:
+    """(width, width): ancestry of the tree; padding sees itself alone."""
+    seen = np.eye(width, dtype=bool)
+    seen[: len(parents), : len(parents)] = ancestry(parents)
+    return seen
+
+
+@lru_cache(maxsize=4096)
+def _padded_depths(parents: tuple[int, ...], width: int) -> Ints:
+    """(width,): depth of each node."""
+    return np.pad(depths(parents), (0, width - len(parents)))
