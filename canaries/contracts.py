@@ -111,7 +111,9 @@ class Target(Protocol):
 class Arm(Target, Protocol):
     """A target that can also be looked into: teacher forcing, knobs, and the same strategies on other models."""
 
-    def score(self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float) -> list[Replay]:
+    def score(
+        self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float
+    ) -> list[Replay]:
         """Teacher-forces the answers in passes of `width` tokens; `slack` widens the support's edge, in logits."""
 
     def variant(self, method: str, **options: Any) -> Arm:

@@ -30,17 +30,17 @@ class UsageError(GateError):
     exit_status = 2
 
 
-class ExistingRun(UsageError):  # noqa: N818 - says what is there, as all names here do
+class ExistingRun(UsageError):
     """Something is already recorded where a new record should go."""
 
 
-class NotPublishable(GateError):  # noqa: N818
+class NotPublishable(GateError):
     """The run was judged, and its verdict does not allow what was asked."""
 
     exit_status = 1
 
 
-class CannotJudge(GateError):  # noqa: N818
+class CannotJudge(GateError):
     """No verdict can be reached; says nothing about the engine."""
 
 

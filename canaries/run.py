@@ -22,7 +22,7 @@ from . import record as records
 from . import summary as summaries
 from .checks.base import Case, entry
 from .checks.law import row_draws, table_draws
-from .checks.registry import CHECKS, ledger
+from .checks.registry import CHECKS, judge, ledger
 from .contracts import Finding
 from .errors import RecordBroken, UsageError
 from .faults import registry as faults
@@ -89,7 +89,12 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
     return {
         "draftgate": __version__,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "suite": {"name": suite.name, "version": suite.version, "digest": suite.digest, "folder": _folder(options.suite)},
+        "suite": {
+            "name": suite.name,
+            "version": suite.version,
+            "digest": suite.digest,
+            "folder": _folder(options.suite),
+        },
         "baseline": context.baseline.identity(),
         "candidate": context.candidate.identity(),
         "seed": options.seed,
@@ -158,14 +163,14 @@ def judge_record(record: records.Record) -> dict[str, Any]:
     findings: list[Finding] = []
     for cell in suite.cells:
         case = Case(suite=suite, cell=cell, header=header, observations=record.observations, ledger=shares)
-        findings += [CHECKS[name].judge(case) for name in required[cell.name]]
+        findings += [judge(CHECKS[name], case) for name in required[cell.name]]
     return summaries.summarise(
         summaries.Case(
             header=header,
             cells=[cell.name for cell in suite.cells],
             findings=findings,
             required=required,
-            ledger=[tuple(row) for row in shares.rows()],
+            ledger=[(row.name, row.share) for row in shares.rows()],
             guarantee=header["candidate"]["guarantee"],
             claim=header["claim"],
             seconds=record.seconds,

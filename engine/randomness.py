@@ -1,8 +1,8 @@
 """Chance that depends on nothing but (request seed, round, purpose, slot).
 
 Counter-based: a token's chance is the same whatever else is in the batch, however the batch is shaped and however often
-a round is repeated. The generator is Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
-Knows nothing about laws or trees.
+a round is repeated. The generator is Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC
+2011). Knows nothing about laws or trees.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ class Sampling:
 class Request:
     """One prompt to be continued.
 
-    `eos` are the ids that end the answer (they are emitted, then nothing follows); `stop` are strings that end it as soon
-    as the text holds one. `seed` alone decides this request's chance, whatever else is in the batch.
+    `eos` are the ids that end the answer (they are emitted, then nothing follows); `stop` are strings that end it as
+    soon as the text holds one. `seed` alone decides this request's chance, whatever else is in the batch.
     """
 
     name: str
@@ -80,7 +80,8 @@ class Generation:
     """One answer, with the evidence of how it came about.
 
     `finish` is "eos", "stop" or "length". `prefill` is the number of tokens emitted before the first round (0 or 1).
-    `rounds` is empty for plain decoding. `len(tokens) == prefill + sum(r.emitted for r in rounds)` for speculative arms.
+    `rounds` is empty for plain decoding. `len(tokens) == prefill + sum(r.emitted for r in rounds)` for speculative
+    arms.
     """
 
     name: str

@@ -21,8 +21,8 @@ Ints = npt.NDArray[np.int64]
 def next_token_probs(logits: npt.NDArray[np.floating], samplings: Sequence[Sampling]) -> Floats:
     """The law of the next token, shape (rows, positions, vocabulary), for logits of that shape and one Sampling a row.
 
-    Greedy rows are one-hot on the first of the largest logits. Raises LogitsNotFinite for NaN, +inf, or a row that rules
-    out every token.
+    Greedy rows are one-hot on the first of the largest logits. Raises LogitsNotFinite for NaN, +inf, or a row that
+    rules out every token.
     """
     best = logits.max(axis=-1)
     if not np.isfinite(best).all():
@@ -66,7 +66,8 @@ def normalised(weights: Floats) -> Floats:
     total = weights.sum(axis=-1, keepdims=True)
     if not (total > 0).all():
         raise ZeroDivisionError("a law without mass cannot be normalised: is q larger than p everywhere?")
-    return weights / total
+    law: Floats = weights / total
+    return law
 
 
 def one_hot(tokens: Ints, vocabulary: int) -> Floats:
@@ -77,7 +78,7 @@ def one_hot(tokens: Ints, vocabulary: int) -> Floats:
 
 
 def draw(probs: Floats, uniforms: Floats | float) -> Ints:
-    """Tokens with law `probs` (..., vocabulary) from uniforms (...): the first whose running sum exceeds u times the mass.
+    """Tokens with law `probs` (..., vocabulary) from uniforms (...): the first whose running sum exceeds u * mass.
 
     Never returns a token of probability zero.
     """

@@ -22,7 +22,8 @@ Ints = npt.NDArray[np.int64]
 class DraftTree:
     """Proposed continuations of one context.
 
-    `tokens` and `parents` have shape (nodes,), `probs` (nodes, vocabulary): row `i` is the law that node `i`'s token was
+    `tokens` and `parents` have shape (nodes,), `probs` (nodes, vocabulary): row `i` is the law that node `i`'s token
+    was
     really drawn from (one-hot where it was chosen rather than drawn). Row 0 of `probs` is not read; `parents[0]` is -1.
     """
 
@@ -68,7 +69,8 @@ def ancestry(parents: tuple[int, ...]) -> npt.NDArray[np.bool_]:
 
 def depths(parents: tuple[int, ...]) -> Ints:
     """(nodes,): number of steps from the root."""
-    return ancestry(parents).sum(axis=1) - 1
+    steps: Ints = ancestry(parents).sum(axis=1) - 1
+    return steps
 
 
 @lru_cache(maxsize=4096)

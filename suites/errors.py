@@ -15,13 +15,13 @@ class SuiteError(ValueError):
     """The suite cannot be used as it is."""
 
 
-class SuiteUnknown(SuiteError):  # noqa: N818 - says what is wrong
+class SuiteUnknown(SuiteError):
     """No suite has this name."""
 
 
-class SuiteEdited(SuiteError):  # noqa: N818 - says what is wrong
+class SuiteEdited(SuiteError):
     """A file was changed, added or removed after the suite was frozen."""
 
 
-class SuiteMalformed(SuiteError):  # noqa: N818 - says what is wrong
+class SuiteMalformed(SuiteError):
     """The files do not say what a suite must say."""

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-import draftgate
 import pytest
+
+import draftgate
 from cases import held_case, honest_case, judge_record, write_run
 from draftgate import canaries, harness
 from draftgate.canaries import summary

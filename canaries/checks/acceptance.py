@@ -1,7 +1,7 @@
 """How many drafts were kept, by position; and whether that number is possible.
 
-Greedy: the oracle's drafts are all kept, the adversary's never, the target's own always. Sampled: the first node of a round
-on the table is kept with chance sum(min(p, q)) (Leviathan et al. 2023, equation for beta), tested exactly.
+Greedy: the oracle's drafts are all kept, the adversary's never, the target's own always. Sampled: the first node of a
+round on the table is kept with chance sum(min(p, q)) (Leviathan et al. 2023, equation for beta), tested exactly.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Acceptance:
     """Acceptance of the timed rounds is shown; acceptance of rounds whose answer is known is judged."""
 
     name = "acceptance"
-    observes = ("pairs", "synthetic", "table")
+    observes = ("pairs",)
 
     def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
         """One exact binomial test in sampled cells."""
@@ -33,10 +33,7 @@ class Acceptance:
 
     def judge(self, case: Case) -> Finding:
         """FAIL for an acceptance that the known drafts cannot have."""
-        pairs = case.observed("pairs")
-        if not pairs:
-            return not_observed(self.name, case)
-        rounds = [r for a in by_arm(pairs, "candidate") for r in a.generation.rounds]
+        rounds = [r for a in by_arm(case.observed("pairs"), "candidate") for r in a.generation.rounds]
         figures = shown(rounds, case.draft_length)
         return self._greedy(case, figures) if case.cell.greedy else self._sampled(case, figures)
 
@@ -50,7 +47,8 @@ class Acceptance:
             cell=case.cell.name,
             status=Status.FAIL if wrong else Status.PASS,
             reason=Reason.CORRECTNESS if wrong else None,
-            summary="; ".join(wrong) or f"{figures['accepted']} of {figures['proposed']} drafts kept; known drafts as they must be",
+            summary="; ".join(wrong)
+            or f"{figures['accepted']} of {figures['proposed']} drafts kept; known drafts as they must be",
             figures=figures,
         )
 
@@ -61,7 +59,8 @@ class Acceptance:
         known = laws.table(_context(case), case.cell)
         options = case.candidate.get("options", {})
         proposes, accepts = laws.first_acceptance(
-            known, laws.law_sampling(case.cell, known.target.vocabulary), case.candidate["method"], options)
+            known, laws.law_sampling(case.cell, known.target.vocabulary), case.candidate["method"], options
+        )
         draws, design = table["draws"], case.suite.design
         words = f"the first draft of a round is kept with chance {accepts:.4f} = sum min(p, q)"
         evidence = binomial.known_rate(table["accepted"], draws, rate=accepts, hypothesis=words)
@@ -99,7 +98,7 @@ def shown(rounds: Iterable[Round], draft_length: int) -> dict[str, Any]:
 
 
 def impossible(synthetic: Mapping[str, Any]) -> list[str]:
-    """What drafters with a known outcome achieved and cannot have. Forked answers are left out: exact_tokens judges them."""
+    """What drafters with a known outcome achieved and cannot have; forked answers are for other checks to judge."""
     plain = {g["name"]: tuple(g["tokens"]) for g in synthetic["plain"]}
     wrong = []
     for label, kept in (("oracle", True), ("self", True), ("adversary", False)):

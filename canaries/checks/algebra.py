@@ -24,7 +24,9 @@ class Algebra(Certain):
         if not answers:
             return not_observed(self.name, case)
         wrong = {
-            a.canary: broken for a in answers if (broken := complaint(a.generation, case.draft_length, case.cell.tokens, case.header["eos"]))
+            a.canary: broken
+            for a in answers
+            if (broken := complaint(a.generation, case.draft_length, case.cell.tokens, case.header["eos"]))
         }
         first = next(iter(wrong.items()), None)
         return Finding(

@@ -62,10 +62,13 @@ class Check(Protocol):
     """One question about one cell. `observes` names what it reads, `tests` what it spends false alarms on."""
 
     name: str
-    observes: tuple[str, ...]
+
+    @property
+    def observes(self) -> tuple[str, ...]:
+        """Observations without which there is nothing to judge: `judge` is called only where all were made."""
 
     def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
-        """Its statistical tests in this cell, each with a share of the ledger; empty where nothing is left to chance."""
+        """Its statistical tests in this cell, each with a share of the ledger; none where nothing is left to chance."""
 
     def judge(self, case: Case) -> Finding:
         """What the record says."""

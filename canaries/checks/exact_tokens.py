@@ -18,7 +18,7 @@ from ...stats.design import rate_detectable, rate_draws
 from ...suites.suite import Cell, Suite
 from ..contracts import Finding, Reason, Status
 from ..observations.answers import Answered, Fork, by_arm, forks
-from .base import Case, not_observed, worst
+from .base import Case, worst
 from .forking import explained, noise_of, tolerance
 
 
@@ -36,8 +36,6 @@ class ExactTokens:
     def judge(self, case: Case) -> Finding:
         """FAIL for one unexplained fork; PASS needs enough tokens to have seen the suite's fault rate."""
         pairs, replays = case.observed("pairs"), case.observed("replays")
-        if not pairs or not replays:
-            return not_observed(self.name, case)
         found = forks(pairs)
         wanted = {a.canary: a.generation.tokens for a in by_arm(pairs, "baseline") if a.repeat == 0}
         limit = tolerance(case)
@@ -135,7 +133,11 @@ def _marked(answers: Sequence[Answered], found: Sequence[Fork]) -> _Marks:
         for number in answer.generation.rounds:
             at += number.emitted
             if number.accepted < number.drafted:
-                here = [place for place in (at - 1, at) if place <= (len(answer.generation.tokens) - 1 if end is None else end)]
+                here = [
+                    place
+                    for place in (at - 1, at)
+                    if place <= (len(answer.generation.tokens) - 1 if end is None else end)
+                ]
                 marks.places += len(here)
                 marks.forks_there += end in here
     return marks

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..contracts import Finding, Status
 from ..observations.answers import by_arm
-from .base import Case, Certain, not_observed
+from .base import Case, Certain
 
 
 class Exercised(Certain):
@@ -19,8 +19,6 @@ class Exercised(Certain):
     def judge(self, case: Case) -> Finding:
         """NOT_EXERCISED where a kind falls short of the suite's least number of rounds."""
         pairs = case.observed("pairs")
-        if not pairs:
-            return not_observed(self.name, case)
         kinds = {canary.id: canary.kind for canary in case.suite.canaries_for(case.cell)}
         seen: dict[str, Counter[str]] = {kind: Counter() for kind in dict.fromkeys(kinds.values())}
         for answer in by_arm(pairs, "candidate"):
@@ -39,7 +37,8 @@ class Exercised(Certain):
             check=self.name,
             cell=case.cell.name,
             status=Status.NOT_EXERCISED if short else Status.PASS,
-            summary="; ".join(short) or ", ".join(f"{total[path]} rounds {path}" for path in ("proposed", "rejected", "full")),
+            summary="; ".join(short)
+            or ", ".join(f"{total[path]} rounds {path}" for path in ("proposed", "rejected", "full")),
             figures=figures,
         )
 

@@ -1,4 +1,4 @@
-"""Tells near ties from faults: a fork is explained only if the emitted token is within the measured noise of the best."""
+"""Tells near ties from faults: a fork is explained only by a token within the measured noise of the best."""
 
 from __future__ import annotations
 

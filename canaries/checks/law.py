@@ -21,7 +21,7 @@ from ...suites.suite import Cell, Suite
 from ..contracts import Finding, Reason
 from ..observations import laws
 from ..observations.context import Context
-from .base import Case, not_observed, worst
+from .base import Case, worst
 
 Floats = npt.NDArray[np.float64]
 
@@ -70,7 +70,7 @@ class LawOfARound:
     """The candidate's engine on a table and on recorded rows follows the target's own law."""
 
     name = "law"
-    observes = ("table", "rows")
+    observes = ("table", "rows", "recorded")
 
     def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
         """The first token, the joint law on the table, and one law for each position of the recorded rows."""
@@ -80,8 +80,6 @@ class LawOfARound:
     def judge(self, case: Case) -> Finding:
         """FAIL for one law that does not fit."""
         table, rows, recorded = case.observed("table"), case.observed("rows"), case.observed("recorded")
-        if not table or not rows or not recorded:
-            return not_observed(self.name, case)
         judged = {**self._table(case, table), **self._rows(case, rows, recorded)}
         failed = [test for test, one in judged.items() if one.decision is Decision.FAIL]
         status = worst([one.decision for one in judged.values()])
@@ -117,7 +115,9 @@ class LawOfARound:
         known = laws.rows(_context(case), case.cell, target, draft)
         length = case.suite.law.draft_length + 1
         found = {}
-        for place, law in enumerate(laws.row_laws(known, laws.law_sampling(case.cell, known.target.vocabulary), length)):
+        for place, law in enumerate(
+            laws.row_laws(known, laws.law_sampling(case.cell, known.target.vocabulary), length)
+        ):
             test = f"row {place}"
             words = f"token {place + 1} of a round follows its recorded row"
             found[test] = self._judged(case, test, rows["counts"][place], law, words)
@@ -151,9 +151,7 @@ def table_draws(context: Context, cell: Cell, share: float) -> int:
 def row_draws(context: Context, cell: Cell, recorded: Any, share: float) -> int:
     """Draws on recorded rows for the position that needs most."""
     known = laws.rows(context, cell, np.array(recorded["target"]), np.array(recorded["draft"]))
-    needed = laws.row_laws(
-        known, laws.law_sampling(cell, known.target.vocabulary), context.suite.law.draft_length + 1
-    )
+    needed = laws.row_laws(known, laws.law_sampling(cell, known.target.vocabulary), context.suite.law.draft_length + 1)
     return max(draws_needed(law, context.suite, share) for law in needed)
 
 

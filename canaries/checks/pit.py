@@ -14,7 +14,7 @@ from ...stats.design import ks_draws
 from ...suites.suite import Cell, Suite
 from ..contracts import Finding, Reason, Status
 from ..observations.context import seed_of
-from .base import STATUS, Case, not_observed
+from .base import STATUS, Case
 
 
 class PlaceInTheLaw:
@@ -31,8 +31,6 @@ class PlaceInTheLaw:
     def judge(self, case: Case) -> Finding:
         """Uses the first n tokens, n being fixed by the suite's effect; fewer are INCOMPLETE."""
         replays = case.observed("replays")
-        if not replays:
-            return not_observed(self.name, case)
         design, share = case.suite.design, case.share(self.name, "uniform")
         wanted = ks_draws(design.pit_effect, false_alarm=share, miss=design.miss)
         below = np.array([x for replay in replays["candidate"] for x in replay["below"]], np.float64)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from ...stats.ledger import Ledger
 from ...suites.suite import Suite
+from ..contracts import Finding
 from .acceptance import Acceptance
 from .algebra import Algebra
-from .base import Check, entry
+from .base import Case, Check, entry, not_observed
 from .exact_tokens import ExactTokens
 from .exercise import Exercised
 from .law import LawOfARound
@@ -19,24 +20,29 @@ from .support import Support
 from .validity import Validity, satisfies_schema, says_exactly
 from .variants import Variants, knob_labels, synthetic_labels
 
-CHECKS: Mapping[str, Check] = {
-    check.name: check
-    for check in (
-        ExactTokens(),
-        Validity("exact_text", "exact", says_exactly),
-        Validity("json_valid", "json", satisfies_schema),
-        Noise(),
-        Variants("knobs", "knobs", knob_labels),
-        Variants("synthetic", "synthetic", synthetic_labels),
-        Exercised(),
-        Algebra(),
-        Acceptance(),
-        LawOfARound(),
-        PlaceInTheLaw(),
-        Support(),
-        Speed(),
-    )
-}
+_ALL: tuple[Check, ...] = (
+    ExactTokens(),
+    Validity("exact_text", "exact", says_exactly),
+    Validity("json_valid", "json", satisfies_schema),
+    Noise(),
+    Variants("knobs", "knobs", knob_labels),
+    Variants("synthetic", "synthetic", synthetic_labels),
+    Exercised(),
+    Algebra(),
+    Acceptance(),
+    LawOfARound(),
+    PlaceInTheLaw(),
+    Support(),
+    Speed(),
+)
+CHECKS: Mapping[str, Check] = {check.name: check for check in _ALL}
+
+
+def judge(check: Check, case: Case) -> Finding:
+    """What the check says; INCONCLUSIVE where an observation that it reads was not made."""
+    if all(case.observed(name) for name in check.observes):
+        return check.judge(case)
+    return not_observed(check.name, case)
 
 
 def ledger(suite: Suite, kind: str) -> Ledger:

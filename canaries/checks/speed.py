@@ -1,4 +1,4 @@
-"""How much faster, from the tokens that were judged: paired, interleaved, with an interval and an A/A interval beside it."""
+"""How much faster, from the tokens that were judged: paired, interleaved, with an interval and A/A beside it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...engine.request import Generation
 from ...stats.speed import Ratio, paired_ratio
-from ..contracts import Finding, Reason, Status
+from ..contracts import Finding, Status
 from ..observations.answers import Answered, answers
 from ..observations.context import seed_of
 from .base import Case, Certain, not_observed
@@ -46,9 +46,7 @@ class Speed(Certain):
     def _ratio(self, case: Case, baseline: Any, candidate: Any) -> Ratio:
         numbers = case.suite.speed
         rng = np.random.default_rng(seed_of(case.seed, case.cell.name, "bootstrap"))
-        return paired_ratio(
-            baseline, candidate, confidence=numbers.confidence, resamples=numbers.resamples, rng=rng
-        )
+        return paired_ratio(baseline, candidate, confidence=numbers.confidence, resamples=numbers.resamples, rng=rng)
 
     def _again(self, case: Case, baseline: Times) -> Ratio | None:
         """Baseline against its own repeat: what the machine alone makes of a ratio. None where nothing was repeated."""
@@ -90,7 +88,7 @@ def _figures(case: Case, ratio: Ratio, again: Ratio | None) -> dict[str, Any]:
 
 
 def _latencies(generations: list[Generation]) -> dict[str, float | None]:
-    """Medians over answers. Decode rate without the fence-post: tokens after the first chunk, over the time after it."""
+    """Medians over answers. The decode rate has no fence-post: tokens after the first chunk, over the time after it."""
     ttft = [g.arrivals[0].seconds for g in generations]
     e2e = [g.arrivals[-1].seconds for g in generations]
     later = [

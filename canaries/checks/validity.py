@@ -12,7 +12,7 @@ from typing import Any
 from ...suites.suite import Canary
 from ..contracts import Finding, Reason, Status
 from ..observations.answers import Answered, by_arm
-from .base import Case, Certain, not_observed
+from .base import Case, Certain
 
 
 def says_exactly(canary: Canary, text: str) -> bool:
@@ -21,7 +21,7 @@ def says_exactly(canary: Canary, text: str) -> bool:
 
 
 def satisfies_schema(canary: Canary, text: str) -> bool:
-    """Whether the answer is one JSON document that the canary's schema accepts. No repeated keys, no NaN, nothing after."""
+    """Whether the answer is one JSON document that the schema accepts: no repeated keys, no NaN, nothing after."""
     from jsonschema import Draft202012Validator
 
     try:
@@ -44,8 +44,6 @@ class Validity(Certain):
     def judge(self, case: Case) -> Finding:
         """FAIL for one canary that plain decoding solves and the candidate does not."""
         pairs = case.observed("pairs")
-        if not pairs:
-            return not_observed(self.name, case)
         asked = {c.id: c for c in case.suite.canaries_for(case.cell) if c.kind == self.kind}
         solved = {a.canary for a in by_arm(pairs, "baseline") if a.repeat == 0 and self._solves(asked, a)}
         answers = [a for a in by_arm(pairs, "candidate") if a.canary in solved]

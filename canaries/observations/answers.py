@@ -53,7 +53,6 @@ def forks(pairs: Mapping[str, Any]) -> list[Fork]:
     """Every candidate answer that differs from the baseline's first answer to the same canary."""
     first = {a.canary: a.generation.tokens for a in by_arm(pairs, "baseline") if a.repeat == 0}
     found = (
-        fork(a.canary, f"repeat {a.repeat}", first[a.canary], a.generation.tokens)
-        for a in by_arm(pairs, "candidate")
+        fork(a.canary, f"repeat {a.repeat}", first[a.canary], a.generation.tokens) for a in by_arm(pairs, "candidate")
     )
     return [one for one in found if one is not None]

@@ -1,9 +1,10 @@
 """Draws of the candidate's own engine on laws that are known exactly.
 
 Two targets take the model's place. `table`: a small vocabulary whose law depends on position and history, so that the
-joint law of a whole round can be written down. `rows`: rows recorded from the run's own models, the likeliest tokens kept
-and the rest lumped, different at every position. p and q differ everywhere; the verifier, the cache and the chance are the
-candidate's.
+joint law of a whole round can be written down. `rows`: rows recorded from the run's own models, the likeliest tokens
+kept
+and the rest lumped, different at every position. p and q differ everywhere; the verifier, the cache and the chance
+are the candidate's.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def round_law(known: Known, sampling: Sampling, length: int) -> Floats:
 
 def first_law(known: Known, sampling: Sampling) -> Floats:
     """Law of the first token, which prefill gives."""
-    return next_token_probs(known.target.law(known.prompt)[None, None], [sampling])[0, 0]
+    return _law_after(known.target, known.prompt, sampling)
 
 
 def observe_table(context: Context, cell: Cell, arm: Arm, draws: int) -> dict[str, Any]:
@@ -101,7 +102,10 @@ def rows(context: Context, cell: Cell, target: Floats, draft: Floats) -> Known:
     rng = np.random.default_rng(seed_of(context.seed, cell.name, "rows"))
     order = rng.permutation(target.shape[1])  # the likeliest token must not always be token 0
     shape = (len(target), target.shape[1], target.shape[1], target.shape[1])
-    models = [TableModel(np.broadcast_to(np.roll(x[:, order], len(prompt), axis=0)[:, None, None, :], shape)) for x in (target, draft)]
+    models = [
+        TableModel(np.broadcast_to(np.roll(x[:, order], len(prompt), axis=0)[:, None, None, :], shape))
+        for x in (target, draft)
+    ]
     return Known(models[0], models[1], prompt)
 
 
@@ -158,19 +162,24 @@ def first_acceptance(known: Known, sampling: Sampling, method: str, options: Map
     proposes = accepts = 0.0
     for token, mass in enumerate(first_law(known, sampling)):
         context = (*known.prompt, token)
-        p = next_token_probs(known.target.law(context)[None, None], [sampling])[0, 0]
+        p = _law_after(known.target, context, sampling)
         q = _PROPOSALS[method](known, sampling, context, options)
         proposes += mass * (q.sum() > 0)
         accepts += mass * np.minimum(p, q).sum()
     return float(proposes), float(accepts)
 
 
+def _law_after(model: TableModel, context: tuple[int, ...], sampling: Sampling) -> Floats:
+    law: Floats = next_token_probs(model.law(context)[None, None], [sampling])[0, 0]
+    return law
+
+
 def _draft_law(known: Known, sampling: Sampling, context: tuple[int, ...], _: Mapping[str, Any]) -> Floats:
-    return next_token_probs(known.draft.law(context)[None, None], [sampling])[0, 0]
+    return _law_after(known.draft, context, sampling)
 
 
 def _self_law(known: Known, sampling: Sampling, context: tuple[int, ...], _: Mapping[str, Any]) -> Floats:
-    return next_token_probs(known.target.law(context)[None, None], [sampling])[0, 0]
+    return _law_after(known.target, context, sampling)
 
 
 def _uniform_law(known: Known, _: Sampling, __: tuple[int, ...], ___: Mapping[str, Any]) -> Floats:
@@ -187,9 +196,7 @@ def _ngram_law(known: Known, _: Sampling, context: tuple[int, ...], options: Map
 _PROPOSALS = {"draft": _draft_law, "self": _self_law, "uniform": _uniform_law, "ngram": _ngram_law}
 
 
-def _draws(
-    context: Context, cell: Cell, arm: Arm, known: Known, draws: int, tokens: int
-) -> Iterator[Generation]:
+def _draws(context: Context, cell: Cell, arm: Arm, known: Known, draws: int, tokens: int) -> Iterator[Generation]:
     """Continuations of the prompt, each with a seed of its own, decoded in batches."""
     engine = arm.on(known.target, known.draft)
     sampling = law_sampling(cell, known.target.vocabulary)

@@ -1,4 +1,4 @@
-"""The timed pairs of a cell: both arms on the same prompts, in turn. The tokens that are timed are the tokens judged."""
+"""The timed pairs of a cell: both arms on the same prompts, in turn. The tokens timed are the tokens judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Teacher forcing through the plain arm: how noisy it is, how close its choices are, and what it says of the candidate."""
+"""Teacher forcing through the plain arm: its noise, how close its choices are, and what it says of the candidate."""
 
 from __future__ import annotations
 

@@ -27,9 +27,7 @@ def observe_synthetic(context: Context, draft_length: int) -> dict[str, Any]:
     synthetic = context.suite.synthetic
 
     def arms(plain: Mapping[str, tuple[int, ...]]) -> dict[str, Arm]:
-        return {
-            name: context.candidate.variant(name, k=draft_length, answers=plain) for name in synthetic.drafters
-        }
+        return {name: context.candidate.variant(name, k=draft_length, answers=plain) for name in synthetic.drafters}
 
     return _observe(context, synthetic, arms)
 

@@ -6,7 +6,7 @@ models while verifier, cache and chance stay what they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -104,7 +104,7 @@ class ReferenceTarget:
         """Logits (tokens, vocabulary) of target and draft before each token; without a draft, a flattened target."""
         (target,) = teacher_forced(self.model, [request], [answer], 0)
         if self.draft is None:
-            return target, target / 2
+            return target, target * np.float32(0.5)
         (draft,) = teacher_forced(self.draft, [request], [answer], 0)
         return target, draft
 
@@ -120,7 +120,12 @@ class ReferenceTarget:
             "cache": getattr(self.strategies.new_cache, "__name__", type(self.strategies.new_cache).__name__),
             "randomness": type(self.strategies.randomness).__name__,
         }
-        described = {"target": self.name, "method": self.method, "guarantee": self.guarantee, "model": self.model.identity()}
+        described = {
+            "target": self.name,
+            "method": self.method,
+            "guarantee": self.guarantee,
+            "model": self.model.identity(),
+        }
         if self.method == "plain":
             return described
         options = {key: value for key, value in self.options.items() if isinstance(value, int | str)}
@@ -128,24 +133,34 @@ class ReferenceTarget:
         return described | {"options": options | {"k": self.draft_length}, "draft": draft} | parts
 
     def _drafter(self) -> Drafter:
-        k, vocabulary = self.draft_length, self.model.vocabulary
-        answers = self.options.get("answers", {})
-        match self.method:
-            case "draft" if self.draft is not None:
-                return DraftModel(self.draft, k)
-            case "self":
-                return DraftModel(self.model, k)
-            case "ngram":
-                return NGram(vocabulary, k, self.options.get("longest", 3), self.options.get("shortest", 2))
-            case "uniform":
-                return Uniform(vocabulary, k)
-            case "oracle":
-                return Oracle(vocabulary, k, answers)
-            case "odd-even":
-                return OddEven(vocabulary, k, answers)
-            case "adversary":
-                return Adversary(vocabulary, k, answers)
-        raise UsageError(f"target {self.method!r} cannot draft here; see `draftgate engines`")
+        return DRAFTERS[self.method](self)
+
+
+def _draft_model(arm: ReferenceTarget) -> Drafter:
+    if arm.draft is None:
+        raise UsageError("target 'draft' has no draft model here; name one with draft:model=PATH")
+    return DraftModel(arm.draft, arm.draft_length)
+
+
+def _ngram(arm: ReferenceTarget) -> Drafter:
+    reach = {key: arm.options[key] for key in ("longest", "shortest") if key in arm.options}
+    return NGram(arm.model.vocabulary, arm.draft_length, **reach)
+
+
+def _informed(drafter: type[Oracle]) -> Callable[[ReferenceTarget], Drafter]:
+    """A drafter that knows the plain answers; without them it knows none."""
+    return lambda arm: drafter(arm.model.vocabulary, arm.draft_length, arm.options.get("answers", {}))
+
+
+DRAFTERS: Mapping[str, Callable[[ReferenceTarget], Drafter]] = {
+    "draft": _draft_model,
+    "ngram": _ngram,
+    "self": lambda arm: DraftModel(arm.model, arm.draft_length),
+    "uniform": lambda arm: Uniform(arm.model.vocabulary, arm.draft_length),
+    "oracle": _informed(Oracle),
+    "odd-even": _informed(OddEven),
+    "adversary": _informed(Adversary),
+}
 
 
 def check(spec: TargetSpec) -> TargetSpec:

@@ -20,11 +20,24 @@ class Row:
 
 ROWS = (
     Row("plain", "SAME_TOKENS", (), "a model", "one token a step: the baseline"),
-    Row("draft", "SAME_LAW", ("k", "model", "verify"), "a draft model of the same vocabulary", "a smaller model drafts a chain"),
+    Row(
+        "draft",
+        "SAME_LAW",
+        ("k", "model", "verify"),
+        "a draft model of the same vocabulary",
+        "a smaller model drafts a chain",
+    ),
     Row("ngram", "SAME_LAW", ("k", "longest", "shortest"), "nothing", "copies what followed the last repeat"),
     Row("self", "SAME_LAW", ("k",), "nothing", "the target drafts for itself: acceptance near 1, no gain"),
     Row("uniform", "SAME_LAW", ("k",), "nothing", "random tokens: acceptance is known in advance"),
-    Row("oracle", "SAME_LAW", ("k",), "plain answers", "replays the plain answer: only full acceptances", candidate=False),
+    Row(
+        "oracle",
+        "SAME_LAW",
+        ("k",),
+        "plain answers",
+        "replays the plain answer: only full acceptances",
+        candidate=False,
+    ),
     Row("adversary", "SAME_LAW", ("k",), "plain answers", "always wrong: only rejections", candidate=False),
     Row("odd-even", "SAME_LAW", ("k",), "plain answers", "drafts every other round", candidate=False),
 )

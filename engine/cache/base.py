@@ -29,7 +29,7 @@ class Cache(Protocol):
     lengths: Ints
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> Entries:
-        """Adds a block (rows, heads, nodes, width) behind the committed entries; returns all that may be attended to."""
+        """Adds a block (rows, heads, nodes, width) behind the committed entries; returns all there is."""
 
     def commit(self, paths: Sequence[Sequence[int]]) -> None:
         """Keeps node 0 and the nodes of `paths[row]` of the block last written."""

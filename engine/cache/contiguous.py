@@ -69,7 +69,12 @@ class ContiguousCache:
     def _grown(self, layer: int, keys: Tensor, values: Tensor, reach: int) -> Entries:
         stored = self._layers.get(layer)
         if stored is None or stored.keys.shape[2] < reach:
-            stored = Entries(*(_room(old, new, reach + _ROOM) for old, new in zip(stored or (None, None), (keys, values), strict=True)))
+            stored = Entries(
+                *(
+                    _room(old, new, reach + _ROOM)
+                    for old, new in zip(stored or (None, None), (keys, values), strict=True)
+                )
+            )
             self._layers[layer] = stored
         return stored
 

@@ -20,7 +20,8 @@ Floats = npt.NDArray[np.float64]
 def prefill(model: LanguageModel, cache: Cache, requests: Sequence[Request]) -> Floats:
     """The law of the first token, (rows, vocabulary); afterwards the cache holds the prompts.
 
-    Raises PromptTooLong where prompt and answer do not fit the context, EngineError for an empty prompt or a limit below 1.
+    Raises PromptTooLong where prompt and answer do not fit the context, EngineError for an empty prompt or a limit
+    below 1.
     """
     for request in requests:
         refuse(model, request)
@@ -38,8 +39,8 @@ def refuse(model: LanguageModel, request: Request) -> None:
         raise EngineError(f"request {request.name} asks for {request.max_tokens} tokens; ask for at least 1")
     if length + request.max_tokens > model.positions:
         raise PromptTooLong(
-            f"request {request.name}: {length} prompt tokens + {request.max_tokens} to generate exceed the model's context "
-            f"of {model.positions}; shorten the prompt or the limit"
+            f"request {request.name}: {length} prompt tokens + {request.max_tokens} to generate exceed the model's "
+            f"context of {model.positions}; shorten the prompt or the limit"
         )
 
 

@@ -1,7 +1,7 @@
 """Speculative decoding: draft, score, accept, commit, until every answer has ended.
 
-What is emitted is what the verifier promises (`Guarantee`). Drafter, verifier, cache and chance are strategies handed over
-at construction; this file does not know which they are.
+What is emitted is what the verifier promises (`Guarantee`). Drafter, verifier, cache and chance are strategies handed
+over at construction; this file does not know which they are.
 """
 
 from __future__ import annotations
@@ -93,9 +93,7 @@ class SpeculativeDecoder:
         return [answers[row] for row in rows]
 
 
-def score(
-    model: LanguageModel, trees: Sequence[DraftTree], cache: Cache, answers: Sequence[Answer]
-) -> list[Floats]:
+def score(model: LanguageModel, trees: Sequence[DraftTree], cache: Cache, answers: Sequence[Answer]) -> list[Floats]:
     """One target pass: for each row the target's law after each node, (nodes, vocabulary)."""
     block = Block.of([tree.tokens for tree in trees], [tree.parents for tree in trees])
     probs = next_token_probs(model.score(block, cache), [answer.request.sampling for answer in answers])

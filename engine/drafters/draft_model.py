@@ -12,7 +12,7 @@ import numpy as np
 
 from ..cache.base import Cache
 from ..cache.contiguous import ContiguousCache
-from ..models.base import Block, CacheFactory, LanguageModel
+from ..models.base import Block, CacheFactory, Ints, LanguageModel, Logits
 from ..sampling import draw, next_token_probs
 from ..tree import DraftTree
 from .base import Floats, Situation
@@ -48,7 +48,7 @@ class DraftModel:
             for row, (context, limit) in enumerate(zip(contexts, situation.limits, strict=True))
         ]
 
-    def _chain(self, logits: Floats, depth: int, situation: Situation) -> tuple[Floats, Floats]:
+    def _chain(self, logits: Logits, depth: int, situation: Situation) -> tuple[Ints, Floats]:
         samplings = [request.sampling for request in situation.requests]
         tokens = np.zeros((len(samplings), depth), np.int64)
         laws = np.zeros((len(samplings), depth, self.model.vocabulary))

@@ -1,7 +1,7 @@
 """Drafters that no one would deploy: each drives the verifier into one corner on purpose.
 
-Oracle: every round is a full acceptance. Adversary: every round is a rejection at the first node. OddEven: drafts on every
-other round only. Uniform: acceptance can be computed by hand. (`self` is a DraftModel on the target itself.)
+Oracle: every round is a full acceptance. Adversary: every round is a rejection at the first node. OddEven: drafts on
+every other round only. Uniform: acceptance can be computed by hand. (`self` is a DraftModel on the target itself.)
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Adversary(Oracle):
 
 
 class Uniform(_Memoryless):
-    """Tokens drawn evenly from the whole vocabulary, and said to be: acceptance is the sum of min(p, 1 / vocabulary)."""
+    """Tokens drawn evenly from the vocabulary, and said to be: acceptance is the sum of min(p, 1 / vocabulary)."""
 
     def _tree(self, situation: Situation, row: int) -> DraftTree:
         limit = max(0, min(self.length, situation.limits[row]))

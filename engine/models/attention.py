@@ -42,7 +42,9 @@ def positions(block: Block, lengths: Ints) -> Tensor:
     return torch.from_numpy(_stacked(block, block.tokens.shape[1], _padded_depths) + lengths[:, None])
 
 
-def _stacked(block: Block, width: int, of: Callable[[tuple[int, ...], int], npt.NDArray[np.generic]]) -> npt.NDArray[Any]:
+def _stacked(
+    block: Block, width: int, of: Callable[[tuple[int, ...], int], npt.NDArray[np.generic]]
+) -> npt.NDArray[Any]:
     """One array a row; computed once where all rows have the same tree."""
     if len(set(block.parents)) == 1:
         one = of(block.parents[0], width)

@@ -19,8 +19,8 @@ Ints = npt.NDArray[np.int64]
 class Block:
     """The tokens to be scored in one pass, one tree of nodes a row, padded to the widest.
 
-    tokens (rows, nodes); `parents[row]` as in DraftTree. Rows shorter than the widest are padded; what a model answers at
-    padded nodes means nothing.
+    tokens (rows, nodes); `parents[row]` as in DraftTree. Rows shorter than the widest are padded; what a model
+    answers at padded nodes means nothing.
     """
 
     tokens: Ints
@@ -53,7 +53,7 @@ class LanguageModel(Protocol):
     positions: int
 
     def score(self, block: Block, cache: Cache) -> Logits:
-        """Logits (rows, nodes, vocabulary): after each node, given the cache and the node's ancestors. Writes the cache."""
+        """Logits (rows, nodes, vocabulary) after each node, given cache and ancestors. Writes the cache."""
 
     def score_last(self, block: Block, cache: Cache) -> Logits:
         """Logits (rows, vocabulary) after each row's last node only: for prefill, where the rest is not needed."""

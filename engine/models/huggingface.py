@@ -1,7 +1,7 @@
-"""Any transformers causal LM, scored under a tree mask at explicit positions. The one file that knows transformers' API.
+"""Any transformers causal LM, scored under a tree mask at explicit positions. The one file that knows the library.
 
-Written against transformers 5.x. The argument that carries the cache changed its name within that series, so it is looked
-up in the model's signature.
+Written against transformers 5.x. The argument that carries the cache changed its name within that series, so it is
+looked up in the model's signature.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")  # a gate must not fetch other weig
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 
-import transformers  # noqa: E402  the environment above must be set first
+import transformers
 
 transformers.utils.logging.disable_progress_bar()
 
@@ -63,7 +63,9 @@ class HuggingFaceModel:
         parameters = inspect.signature(model.forward).parameters
         self._cache_argument = "cache" if "cache" in parameters else "past_key_values"
         if "position_ids" not in parameters:
-            raise ModelRefused(f"{type(model).__name__} takes no explicit positions; draftgate cannot verify drafts on it")
+            raise ModelRefused(
+                f"{type(model).__name__} takes no explicit positions; draftgate cannot verify drafts on it"
+            )
 
     def score(self, block: Block, cache: Cache) -> Logits:
         """Logits (rows, nodes, vocabulary) after every node. Writes the cache; does not commit."""

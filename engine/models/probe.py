@@ -1,4 +1,4 @@
-"""The mask probe: can this model be scored as a tree, as chains only, or not at all?
+"""The mask probe: finds out whether a model can be scored as a tree, as chains only, or not at all.
 
 Compares the engine's way (cache, explicit positions, additive mask) with the model's own forward pass without a cache.
 Recurrent models fail it: their state cannot be rolled back by forgetting entries.
@@ -15,7 +15,8 @@ from ..errors import ModelRefused
 from .base import Block, Logits
 from .huggingface import HuggingFaceModel
 
-# Largest allowed difference, as a share of the spread of the logits. Rounding in float32 gives about 1e-6 and in bfloat16
+# Largest allowed difference, as a share of the spread of the logits. Rounding in float32 gives about 1e-6 and in
+# bfloat16
 # about 2e-2; a node that sees one token too many or too few moves logits by the order of their spread.
 _TOLERANCE = {"float32": 1e-3, "float64": 1e-6, "float16": 2e-2, "bfloat16": 8e-2}
 
@@ -53,7 +54,8 @@ def _chain(model: HuggingFaceModel, prompt: list[int], branches: list[list[int]]
     cache.commit([list(range(1, len(prompt) - 1))])
     model.score(Block.chains([[prompt[-1], *branches[0]]]), cache)
     cache.commit([[]])
-    return model.score(Block.chains([branches[1]]), cache)[0]
+    logits: Logits = model.score(Block.chains([branches[1]]), cache)[0]
+    return logits
 
 
 def _tree(model: HuggingFaceModel, prompt: list[int], branches: list[list[int]]) -> Logits:
@@ -62,7 +64,8 @@ def _tree(model: HuggingFaceModel, prompt: list[int], branches: list[list[int]])
     model.score(Block.chains([prompt[:-1]]), cache)
     cache.commit([list(range(1, len(prompt) - 1))])
     tree = [prompt[-1], *branches[0], *branches[1]]
-    return model.score(Block.of([tree], [(-1, 0, 1, 0, 3)]), cache)[0, 1:]
+    logits: Logits = model.score(Block.of([tree], [(-1, 0, 1, 0, 3)]), cache)[0, 1:]
+    return logits
 
 
 def _agrees(model: HuggingFaceModel, seen: Logits, wanted: Logits) -> bool:

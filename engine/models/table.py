@@ -1,7 +1,7 @@
 """A model whose law is known exactly: the next token depends on the position and on the last tokens, by a table.
 
-It reads its history from the cache, like a real model, so that cache faults change what it says. The ground truth of the
-distribution tests.
+It reads its history from the cache, like a real model, so that cache faults change what it says. The ground truth of
+the distribution tests.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Floats = npt.NDArray[np.float64]
 class TableModel:
     """Logits `table[position % period, previous token, last token]`.
 
-    `table` has shape (period, vocabulary, vocabulary, vocabulary), natural-log probabilities up to a constant; the first
-    token of a prompt counts as its own predecessor.
+    `table` has shape (period, vocabulary, vocabulary, vocabulary), natural-log probabilities up to a constant; the
+    first token of a prompt counts as its own predecessor.
     """
 
     positions = 1 << 30
@@ -45,7 +45,8 @@ class TableModel:
         order.partition((-2, -1), axis=-1)
         last, before = order[..., -1], np.where(count > 1, order[..., -2], order[..., -1])
         row = np.broadcast_to(np.arange(rows)[:, None], (rows, nodes))
-        return self.table[count % len(self.table), history[row, before], history[row, last]]
+        logits: Logits = self.table[count % len(self.table), history[row, before], history[row, last]]
+        return logits
 
     def score_last(self, block: Block, cache: Cache) -> Logits:
         """Logits (rows, vocabulary) after each row's last node."""
@@ -67,7 +68,11 @@ class TableModel:
 
     def identity(self) -> dict[str, Any]:
         """Shape and digest of the table."""
-        return {"model": "table", "vocabulary": self.vocabulary, "sha256": hashlib.sha256(self.table).hexdigest()}
+        return {
+            "model": "table",
+            "vocabulary": self.vocabulary,
+            "sha256": hashlib.sha256(self.table.tobytes()).hexdigest(),
+        }
 
     def _write(self, block: Block, cache: Cache) -> npt.NDArray[np.int64]:
         tokens = torch.from_numpy(block.tokens)[:, None, :, None]
@@ -98,5 +103,3 @@ def peaked_table(vocabulary: int, period: int, rng: np.random.Generator) -> npt.
     steepness = rng.uniform(0.6, 2.0, (*shape, 1))
     logits = -steepness * np.log(rank) + rng.normal(0.0, 0.15, (*shape, vocabulary))
     return rng.permuted(logits, axis=-1).astype(np.float32)
-
-

@@ -1,6 +1,7 @@
 """Makes the text that the embedded family learns from.
 
-Short conversations of four kinds: exact copying, JSON from given fields, counting, and freer prose. Words are built from
+Short conversations of four kinds: exact copying, JSON from given fields, counting, and freer prose. Words are built
+from
 syllables, so that copying has to be learned as a skill rather than as a list. Knows nothing about tokens or models.
 """
 
@@ -12,7 +13,7 @@ from random import Random
 
 Message = dict[str, str]
 
-SYLLABLES = (
+SYLLABLES = (  # noqa: SIM905 - a table of syllables reads better than a list
     "ba be bi bo bu da de di do du fa fe fi fo ga ge go ka ke ki ko ku la le li lo lu ma me mi mo mu "
     "na ne ni no nu pa pe pi po ra re ri ro ru sa se si so su ta te ti to tu va ve vi vo za ze zi zo"
 ).split()
@@ -20,7 +21,10 @@ FIELDS = ("name", "city", "color", "animal", "owner", "team", "street", "fruit",
 NUMBER_FIELDS = ("age", "count", "size", "year", "price", "level")
 PEOPLE = ("the fox", "a girl", "the old man", "my friend", "the captain", "a small bird", "the baker", "a tired dog")
 VERBS = ("walked to", "looked at", "dreamed of", "ran from", "painted", "waited near", "sang about", "found")
-THINGS = ("the river", "a red door", "the garden", "an empty house", "the moon", "a broken clock", "the market", "a letter")
+THINGS = (
+    *("the river", "a red door", "the garden", "an empty house"),
+    *("the moon", "a broken clock", "the market", "a letter"),
+)
 LINKS = ("Then", "Later", "After that", "In the evening", "Soon", "The next day")
 COPY_ORDERS = ("Repeat exactly: {}", "Copy this text: {}", "Say again, word for word: {}")
 JSON_ORDERS = ("Write JSON with {}.", "Give a JSON object: {}.", "As JSON: {}.")
@@ -66,8 +70,10 @@ def prose(rng: Random) -> list[Message]:
     """A few sentences whose course is left to chance: the uncertain part of the corpus."""
     who = rng.choice(PEOPLE)
     sentences = [f"{who} {rng.choice(VERBS)} {rng.choice(THINGS)}.".capitalize()]
-    for _ in range(rng.randint(2, 7)):
-        sentences.append(f"{rng.choice(LINKS)} {rng.choice(PEOPLE)} {rng.choice(VERBS)} {rng.choice(THINGS)}.")
+    sentences += [
+        f"{rng.choice(LINKS)} {rng.choice(PEOPLE)} {rng.choice(VERBS)} {rng.choice(THINGS)}."
+        for _ in range(rng.randint(2, 7))
+    ]
     return _turns(rng.choice(STORY_ORDERS).format(who), " ".join(sentences))
 
 

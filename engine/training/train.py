@@ -1,7 +1,7 @@
 """Trains one model of the embedded family from scratch; resumes where it stopped.
 
-Loss is taken on assistant tokens only. Muon for the matrices inside the layers, AdamW for the rest, cosine decay. Writes
-an ordinary Hugging Face folder in float16. Knows nothing about decoding or canaries.
+Loss is taken on assistant tokens only. Muon for the matrices inside the layers, AdamW for the rest, cosine decay.
+Writes an ordinary Hugging Face folder in float16. Knows nothing about decoding or canaries.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .corpus import conversations
 from .tokenizer import ASSISTANT, END, train_tokenizer
 
 RECIPE = Path(__file__).with_name("recipe.toml")
+MATRIX = 2  # dimensions of the parameters that Muon takes
 IGNORED = -100  # label of a token that takes no part in the loss
 
 
@@ -100,7 +101,7 @@ def build(shape: dict[str, int], recipe: dict[str, Any], tokenizer: PreTrainedTo
 
 def optimisers(model: LlamaForCausalLM, shape: dict[str, Any], recipe: dict[str, Any]) -> list[torch.optim.Optimizer]:
     """Muon on the layers' matrices, AdamW on embeddings and norms."""
-    inner = [p for name, p in model.named_parameters() if p.ndim == 2 and "layers" in name]
+    inner = [p for name, p in model.named_parameters() if p.ndim == MATRIX and "layers" in name]
     chosen = {id(p) for p in inner}
     rest = [p for p in model.parameters() if id(p) not in chosen]
     return [

@@ -1,4 +1,4 @@
-"""The lossless walk on many chains at once: the same tokens as `lossless.accept`, draw for draw, without a loop over rows.
+"""The lossless walk on many chains at once: `lossless.accept` draw for draw, without a loop over rows.
 
 Chains may differ in length. Trees are refused: they take the walk itself.
 """
@@ -6,7 +6,7 @@ Chains may differ in length. Trees are refused: they take the walk itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,14 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
+Number = TypeVar("Number", np.int64, np.float64)
+
+
 class Chains(NamedTuple):
     """Chains padded to one depth k; node 0 is the root.
 
-    tokens (rows, k + 1), draft_probs and target_probs (rows, k + 1, vocabulary), accept (rows, k + 1), lengths and final
+    tokens (rows, k + 1), draft_probs and target_probs (rows, k + 1, vocabulary), accept (rows, k + 1), lengths and
+    final
     (rows,): how many tokens were drafted, and the uniform of the last token.
     """
 
@@ -70,7 +74,7 @@ def padded(trees: Sequence[DraftTree], probs: Sequence[Floats], chances: Sequenc
     )
 
 
-def _stack(arrays: Sequence[npt.NDArray[np.generic]], width: int) -> npt.NDArray[np.generic]:
+def _stack(arrays: Sequence[npt.NDArray[Number]], width: int) -> npt.NDArray[Number]:
     if all(len(array) == width for array in arrays):
         return np.stack(arrays)
     out = np.zeros((len(arrays), width, *arrays[0].shape[1:]), arrays[0].dtype)

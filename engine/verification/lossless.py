@@ -1,8 +1,8 @@
 """The lossless walk: modified rejection sampling on a draft tree.
 
 Leviathan et al. 2023 (Algorithm 1) and Chen et al. 2023 (Algorithm 2) for a chain; the multi-draft form of SpecInfer
-(Miao et al. 2024, Algorithm 2) for siblings. What it emits follows the target's own law, whatever was drafted, as long as
-each node states the law its token was really drawn from.
+(Miao et al. 2024, Algorithm 2) for siblings. What it emits follows the target's own law, whatever was drafted, as
+long as each node states the law its token was really drawn from.
 """
 
 from __future__ import annotations
@@ -45,5 +45,3 @@ class Lossless:
     ) -> list[Accepted]:
         """One walk a row."""
         return [accept(*row) for row in zip(trees, probs, chances, strict=True)]
-
-

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from draftgate.canaries.contracts import Status
 from draftgate.canaries.documents import complaint, decode, encode, plain, write
 from draftgate.canaries.errors import OutputUnwritable
-from hypothesis import given
-from hypothesis import strategies as st
 
 finite = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

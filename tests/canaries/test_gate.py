@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from draftgate.canaries.contracts import Finding, Reason, Status, Verdict
 from draftgate.canaries.gate import CellVerdict, cell_verdict, judge, run_verdict
 from draftgate.canaries.reasons import CULPRITS, REASONS
-from hypothesis import given
-from hypothesis import strategies as st
 
 CHECKS = ("greedy", "law", "algebra", "speed")
 

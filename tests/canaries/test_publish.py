@@ -6,6 +6,7 @@ import json
 from unittest import mock
 
 import pytest
+
 from cases import HEADER, judge_record, write_run
 from draftgate.canaries import record, summary
 from draftgate.canaries.errors import CannotJudge, ExistingRun, NotPublishable, OutputUnwritable, RecordBroken

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from draftgate.canaries.contracts import Reason
 from draftgate.canaries.reasons import CULPRITS, REASONS
 

@@ -7,11 +7,12 @@ import json
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from draftgate.canaries import record
 from draftgate.canaries.errors import ExistingRun, OutputUnwritable, RecordBroken, UsageError
 from draftgate.canaries.record import Journal
-from hypothesis import given
-from hypothesis import strategies as st
 
 HEADER = {
     "suite": {"name": "core", "version": "v1", "digest": "ab12"},

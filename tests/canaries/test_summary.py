@@ -7,12 +7,13 @@ import json
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from cases import ACCEPTANCE, HEADER, SPEED, failing, held_case, honest_case, passing, write_run
 from draftgate.canaries import documents, record, summary
 from draftgate.canaries.contracts import Reason, Verdict
 from draftgate.canaries.errors import CannotJudge, RecordBroken
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def test_an_honest_case_passes_with_nobody_at_fault():

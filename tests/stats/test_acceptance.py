@@ -2,10 +2,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from draftgate.stats.acceptance import chain_law, expected_acceptance, mean_accepted
-from draftgate.stats.exact import enumerate_law
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from draftgate.stats.acceptance import chain_law, expected_acceptance, mean_accepted
+from draftgate.stats.exact import enumerate_law
 
 
 def test_acceptance_is_the_overlap_of_the_two_laws():

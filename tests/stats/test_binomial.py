@@ -1,11 +1,12 @@
 import math
 
 import pytest
-from draftgate.stats.binomial import design, known_rate, lower_limit, upper_limit
-from draftgate.stats.decision import Decision, decide
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
+
+from draftgate.stats.binomial import design, known_rate, lower_limit, upper_limit
+from draftgate.stats.decision import Decision, decide
 from tolerances import ROUNDING, TINY
 
 

@@ -2,11 +2,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from draftgate.stats.acceptance import chain_law, mean_accepted
 from draftgate.stats.bounds import accepted_bound, expected_tokens
 from draftgate.stats.exact import completed, enumerate_law, joint_law, total_variation
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tolerances import ROUNDING
 
 

@@ -2,10 +2,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom, chisquare
+
 from draftgate.stats.chi_square import SMALL, design, draws, expected_floor, goodness_of_fit
 from draftgate.stats.decision import Decision, decide
 from draftgate.stats.design import chi_square_draws
-from scipy.stats import binom, chisquare
 from tolerances import ROUNDING, SURE
 
 LAW = np.array([0.4, 0.3, 0.2, 0.1])

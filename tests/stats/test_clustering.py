@@ -1,9 +1,10 @@
 import math
 
 import pytest
+from scipy.stats import binom, fisher_exact, hypergeom
+
 from draftgate.stats.clustering import at_marked_places, design
 from draftgate.stats.decision import Decision, decide
-from scipy.stats import binom, fisher_exact, hypergeom
 from tolerances import QUANTILE, ROUNDING
 
 

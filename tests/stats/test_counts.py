@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from draftgate.stats.counts import cells_after_pooling, pool, pooled_mass
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from draftgate.stats.counts import cells_after_pooling, pool, pooled_mass
 from tolerances import ROUNDING
 
 LAW = [0.6, 0.36, 0.03, 0.01]

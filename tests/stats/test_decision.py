@@ -1,11 +1,12 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from draftgate.stats.decision import Decision, decide
 from draftgate.stats.design import Design
 from draftgate.stats.evidence import Evidence
-from hypothesis import given
-from hypothesis import strategies as st
 
 NUMBERS = st.one_of(st.floats(0, 1), st.just(math.nan), st.just(math.inf))
 

@@ -3,6 +3,10 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
 from draftgate.stats.chi_square import goodness_of_fit
 from draftgate.stats.design import (
     Design,
@@ -16,9 +20,6 @@ from draftgate.stats.design import (
     rate_draws,
 )
 from draftgate.stats.kolmogorov_smirnov import uniform_ks
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import binom
 from tolerances import PEARSON_RATE, QUANTILE, ROUNDING, SURE
 
 RATES = st.floats(1e-9, 0.2)

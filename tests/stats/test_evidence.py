@@ -2,6 +2,7 @@ import json
 import math
 
 import pytest
+
 from draftgate.stats.evidence import Evidence
 
 

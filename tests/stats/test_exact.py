@@ -2,9 +2,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from draftgate.stats.exact import completed, enumerate_law, joint_law, total_variation
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from draftgate.stats.exact import completed, enumerate_law, joint_law, total_variation
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 PEAKED = np.array([Fraction(3, 4), Fraction(1, 4)], dtype=object)

@@ -2,12 +2,13 @@ import math
 
 import numpy as np
 import pytest
-from draftgate.stats.decision import Decision, decide
-from draftgate.stats.design import ks_draws
-from draftgate.stats.kolmogorov_smirnov import design, randomised_pit, uniform_ks
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
+
+from draftgate.stats.decision import Decision, decide
+from draftgate.stats.design import ks_draws
+from draftgate.stats.kolmogorov_smirnov import design, randomised_pit, uniform_ks
 from tolerances import ROUNDING, SURE
 
 EFFECT = 0.1

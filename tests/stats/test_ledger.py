@@ -1,9 +1,10 @@
 import math
 
 import pytest
-from draftgate.stats.ledger import Ledger
 from hypothesis import given
 from hypothesis import strategies as st
+
+from draftgate.stats.ledger import Ledger
 from tolerances import ROUNDING
 
 

@@ -2,11 +2,12 @@ import math
 
 import numpy as np
 import pytest
-from draftgate.stats.decision import Decision, decide
-from draftgate.stats.poisson_binomial import design, excess
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
+
+from draftgate.stats.decision import Decision, decide
+from draftgate.stats.poisson_binomial import design, excess
 from tolerances import QUANTILE, ROUNDING, SURE, TINY
 
 RATES = st.lists(st.one_of(st.floats(0, 1), st.just(0.0), st.just(1.0)), min_size=1, max_size=12)

@@ -2,8 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from draftgate.stats.speed import paired_ratio
 from scipy.stats import binom
+
+from draftgate.stats.speed import paired_ratio
 from tolerances import COVERAGE_LOSS, ROUNDING, SURE
 
 

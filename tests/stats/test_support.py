@@ -1,4 +1,5 @@
 import pytest
+
 from draftgate.stats.decision import Decision, decide
 from draftgate.stats.design import rate_draws
 from draftgate.stats.support import design, outside_support

@@ -1,6 +1,7 @@
 from hashlib import sha256
 
 import pytest
+
 from draftgate.suites import digests
 from draftgate.suites.errors import SuiteEdited, SuiteMalformed
 from draftgate.suites.loader import SHIPPED

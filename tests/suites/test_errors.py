@@ -1,4 +1,5 @@
 import pytest
+
 from draftgate.suites import errors
 
 

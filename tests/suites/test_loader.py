@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 import pytest
+
 from draftgate.suites import loader
 from draftgate.suites.errors import SuiteEdited, SuiteMalformed, SuiteUnknown
 from draftgate.suites.loader import available, check, digest, freeze, load

@@ -7,6 +7,7 @@ from random import Random
 
 import jsonschema
 import pytest
+
 from draftgate.engine.training import corpus
 from draftgate.suites import make
 from draftgate.suites.loader import SHIPPED, load

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+
 from draftgate.suites.errors import SuiteMalformed
 from draftgate.suites.loader import check, freeze
 

@@ -2,6 +2,7 @@ import dataclasses
 from collections import Counter
 
 import pytest
+
 from draftgate.suites.loader import load
 from draftgate.suites.suite import Cell
 

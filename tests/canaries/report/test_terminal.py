@@ -6,12 +6,13 @@ import io
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
+
 from cases import HEADER, failing, held_case, honest_case, honest_findings
 from draftgate.canaries.contracts import Finding, Reason, Status
 from draftgate.canaries.reasons import REASONS
 from draftgate.canaries.report.terminal import show, show_choices
 from draftgate.canaries.summary import summarise
-from rich.console import Console
 
 
 def screen(case, width=100, **options):

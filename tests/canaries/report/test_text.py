@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from draftgate.canaries.report.text import clean, interval, number, odds, where
 from hypothesis import given
 from hypothesis import strategies as st
+
+from draftgate.canaries.report.text import clean, interval, number, odds, where
 
 
 @given(st.text())
