@@ -45,8 +45,10 @@ def complaint(generation: Generation, draft_length: int, limit: int, eos: Sequen
     emitted = generation.prefill + sum(r.emitted for r in rounds)
     times = [arrival.seconds for arrival in generation.arrivals]
     identities = {
-        f"{tokens} tokens, but prefill and rounds say {emitted}": tokens == emitted or not rounds,
+        f"{tokens} tokens, but prefill and rounds say {emitted}": tokens == emitted or not draft_length,
+        f"prefill gave {generation.prefill} tokens": generation.prefill in (0, 1),
         "a round emitted other than accepted + 1 - cut": all(r.emitted == r.accepted + 1 - r.cut for r in rounds),
+        "a round emitted nothing, or cut fewer than no tokens": all(r.emitted > 0 and r.cut >= 0 for r in rounds),
         "a round accepted more than it drafted": all(0 <= r.accepted <= r.drafted for r in rounds),
         f"a round drafted more than {draft_length}": all(r.drafted <= draft_length for r in rounds),
         "tokens were cut before the last round": all(r.cut == 0 for r in rounds[:-1]),
@@ -56,5 +58,7 @@ def complaint(generation: Generation, draft_length: int, limit: int, eos: Sequen
         f"{tokens} tokens exceed the limit of {limit}": 0 < tokens <= limit,
         "tokens follow the end of the sequence": not set(eos) & set(generation.tokens[:-1]),
         f"finish is length, but {tokens} of {limit} tokens came": generation.finish != "length" or tokens == limit,
+        f"finish is {generation.finish}, but the last token says otherwise": (generation.finish == "eos")
+        == bool(set(eos) & set(generation.tokens[-1:])),
     }
     return next((words for words, holds in identities.items() if not holds), None)

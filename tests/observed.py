@@ -1,0 +1,249 @@
+"""Small honest records for the checks, and the pieces to spoil them with.
+
+Two cells: `greedy` (four canaries, two repeats) and `sampled` (the same canaries, one repeat). Every number of the
+suite is small enough that the honest record passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from draftgate.canaries.checks.base import Case
+from draftgate.canaries.checks.registry import CHECKS, judge, ledger
+from draftgate.canaries.contracts import Finding
+from draftgate.canaries.observations import laws
+from draftgate.canaries.observations.context import Context
+from draftgate.suites import loader
+from draftgate.suites.suite import Canary, Cell, Suite
+
+EOS = 0
+K = 2
+NOISE = 1e-4  # logits; the suite's multiple explains margins up to eight times as much
+GAP = 5.0  # logits between the two best tokens: far from a tie
+GREEDY = Cell(name="greedy", temperature=0.0, batch=2, prompts=4, tokens=20, repeats=2)
+SAMPLED = Cell(name="sampled", temperature=1.0, batch=4, prompts=4, tokens=20, repeats=1)
+ASK = ({"role": "user", "content": "Say a."},)
+CANARIES = (
+    Canary(id="exact-1", kind="exact", messages=ASK, expect="a"),
+    Canary(id="json-1", kind="json", messages=ASK, schema={"type": "object"}),
+    Canary(id="prose-1", kind="prose", messages=ASK),
+    Canary(id="exact-2", kind="exact", messages=ASK, expect="a"),
+)
+TEXTS = {"exact": "a", "json": "{}", "prose": "Once."}
+HEADER = {
+    "candidate": {"method": "draft", "guarantee": "SAME_LAW", "options": {"k": K}},
+    "seed": 0,
+    "eos": [EOS],
+}
+ANSWER = tuple(range(2, 21))  # nineteen tokens and the end
+
+
+@cache
+def suite() -> Suite:
+    """The smoke suite with two small cells, and effects that small records can show."""
+    smoke = loader.load("smoke")
+    return replace(
+        smoke,
+        canaries=CANARIES,
+        cells=(GREEDY, SAMPLED),
+        design=replace(smoke.design, token_fault_rate=0.1, pit_effect=0.9, law_effect=0.2, acceptance_effect=0.2),
+        exercise=replace(smoke.exercise, proposed=2, accepted=1, rejected=1, full=1),
+        knobs=replace(smoke.knobs, draft_lengths=(1, 3), prompts=3, tokens=20),
+        synthetic=replace(smoke.synthetic, drafters=("oracle", "adversary"), prompts=3, tokens=20),
+        law=replace(smoke.law, draft_length=1, vocabulary=3, batch=500),
+    )
+
+
+def rounds(tokens: int, kept: Sequence[int], drafted: int = K) -> list[list[int]]:
+    """Rounds that emit `tokens` tokens, keeping `kept` drafts in turn; the last one may be cut."""
+    found, turns = [], cycle(kept)
+    while tokens > 0:
+        accepted = next(turns)
+        emitted = min(accepted + 1, tokens)
+        found.append([drafted, accepted, emitted, accepted + 1 - emitted])
+        tokens -= emitted
+    return found
+
+
+def generation(
+    name: str, tokens: Sequence[int] = (*ANSWER, EOS), *, kept: Sequence[int] | None = (2, 0, 1), drafted: int = K
+) -> dict[str, Any]:
+    """An honest answer as recorded; `kept` None is plain decoding."""
+    done = rounds(len(tokens) - 1, kept, drafted) if kept else []
+    bursts = [1, *(r[2] for r in done)] if kept else [1] * len(tokens)
+    return {
+        "name": name,
+        "tokens": list(tokens),
+        "text": TEXTS.get(name.partition("-")[0], "Once."),
+        "finish": "eos" if tokens and tokens[-1] == EOS else "length",
+        "prefill": 1,
+        "arrivals": [[0.01 * (place + 1), burst] for place, burst in enumerate(bursts)],
+        "rounds": done,
+    }
+
+
+def replay(tokens: int, **fields: Sequence[Any]) -> dict[str, list[Any]]:
+    """A replay that found every token the best one, in the middle of its law."""
+    even = [(place + 0.5) / max(tokens, 1) for place in range(tokens)]
+    found = {"margin": [0.0] * tokens, "gap": [GAP] * tokens, "below": even, "prob": [0.0] * tokens}
+    return {name: list(values) for name, values in (found | {"outside": [0] * tokens} | fields).items()}
+
+
+def pairs(cell: Cell, canaries: Sequence[Canary] = CANARIES) -> dict[str, Any]:
+    """Both arms give the same answers."""
+    groups = []
+    for start in range(0, len(canaries), cell.batch):
+        names = [canary.id for canary in canaries[start : start + cell.batch]]
+        runs = [
+            {"arm": arm, "repeat": repeat, "generations": [generation(name, kept=kept) for name in names]}
+            for repeat in range(cell.repeats)
+            for arm, kept in (("baseline", None), ("candidate", (2, 0, 1)))
+        ]
+        groups.append({"canaries": names, "runs": runs})
+    return {"groups": groups}
+
+
+def replays(cell: Cell, canaries: Sequence[Canary] = CANARIES) -> dict[str, Any]:
+    """What the plain arm says: no fork in greedy cells, every answer in sampled ones."""
+    names = [] if cell.greedy else [canary.id for canary in canaries] * cell.repeats
+    logits = {f"width {width}": NOISE for width in suite().noise.widths} | {"alone": NOISE}
+    length = len(ANSWER) + 1
+    return {
+        "noise": {"logits": logits, "positions": 40},
+        "census": [replay(length) for _ in canaries] if cell.greedy else [],
+        "candidate": [replay(length) for _ in names],
+        "replayed": names,
+    }
+
+
+def variants(kept: dict[str, Sequence[int]]) -> dict[str, Any]:
+    """Every variant gives the plain answers; each keeps drafts as told."""
+    names = [canary.id for canary in suite().first(3)]
+    return {
+        "plain": [generation(name, kept=None) for name in names],
+        "variants": {
+            label: {
+                "generations": [generation(name, kept=keeps, drafted=max(*keeps, 1)) for name in names],
+                "replays": {},
+            }
+            for label, keeps in kept.items()
+        },
+    }
+
+
+def context() -> Context:
+    """What laws are made from; no arm is called."""
+    return Context(suite=suite(), baseline=None, candidate=None, seed=0)
+
+
+@cache
+def law_observations() -> dict[str, Any]:
+    """Counts as close to the exact laws as whole numbers can be."""
+    draws, length = 20000, suite().law.draft_length + 1
+    known = laws.table(context(), SAMPLED)
+    sampling = laws.law_sampling(SAMPLED, known.target.vocabulary)
+    _, accepts = laws.first_acceptance(known, sampling, "draft", {})
+    rng = np.random.default_rng(0)
+    recorded = {
+        arm: np.log(rng.dirichlet(np.full(6, 2.0), size=length + 1)).tolist() for arm in ("target", "draft")
+    } | {"canary": "prose-1"}
+    rows = laws.rows(context(), SAMPLED, *(np.array(recorded[arm]) for arm in ("target", "draft")))
+    return {
+        "sampled/table": {
+            "draws": draws,
+            "first": whole(laws.first_law(known, sampling), draws),
+            "counts": whole(laws.round_law(known, sampling, length), draws),
+            "proposed": draws,
+            "accepted": round(accepts * draws),
+        },
+        "recorded": recorded,
+        "sampled/rows": {
+            "draws": draws,
+            "counts": [whole(law, draws) for law in laws.row_laws(rows, sampling, length)],
+        },
+    }
+
+
+def whole(law: Any, draws: int) -> list[int]:
+    """Counts that sum to `draws` and follow the law but for rounding."""
+    counts = np.floor(law * draws).astype(int)
+    counts[int(np.argmax(law))] += draws - counts.sum()
+    return counts.tolist()
+
+
+def record() -> dict[str, Any]:
+    """The observations of an honest run, anew at each call."""
+    copied: dict[str, Any] = {name: _copy(value) for name, value in law_observations().items()}
+    return copied | {
+        "greedy/pairs": pairs(GREEDY),
+        "greedy/replays": replays(GREEDY),
+        "sampled/pairs": pairs(SAMPLED),
+        "sampled/replays": replays(SAMPLED),
+        "knobs": variants({"k=1": (1, 0), "k=3": (3, 0)}),
+        "synthetic": variants({"oracle": (2,), "adversary": (0,)}),
+    }
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
+
+
+def case(observations: dict[str, Any], cell: str = "greedy", *, of: Suite | None = None, k: int = K) -> Case:
+    """One cell of a record."""
+    chosen = of or suite()
+    header = HEADER | {"candidate": HEADER["candidate"] | {"options": {"k": k}}}
+    return Case(
+        suite=chosen,
+        cell=next(one for one in chosen.cells if one.name == cell),
+        header=header,
+        observations=observations,
+        ledger=ledger(chosen, "reference"),
+    )
+
+
+def judged(check: str, observations: dict[str, Any], cell: str = "greedy", **more: Any) -> Finding:
+    """What the named check says of a record."""
+    return judge(CHECKS[check], case(observations, cell, **more))
+
+
+def spoiled(change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """The honest record after `change` was made to it in place."""
+    observations = record()
+    change(observations)
+    return observations
+
+
+def candidate(observations: dict[str, Any], cell: str = "greedy", canary: int = 0, repeat: int = 0) -> dict[str, Any]:
+    """One recorded answer of the candidate, to be changed in place."""
+    batch = {one.name: one.batch for one in suite().cells}[cell]
+    group = observations[f"{cell}/pairs"]["groups"][canary // batch]
+    (run,) = (r for r in group["runs"] if (r["arm"], r["repeat"]) == ("candidate", repeat))
+    found: dict[str, Any] = run["generations"][canary % batch]
+    return found
+
+
+def forked(
+    observations: dict[str, Any],
+    *,
+    at: int,
+    margins: Sequence[float | None],
+    canary: int = 0,
+    tokens: Sequence[int] | None = None,
+) -> None:
+    """The candidate's answer to one canary leaves the baseline's at `at` in its first repeat."""
+    answer = candidate(observations, canary=canary)
+    changed = list(answer["tokens"])
+    changed[at] = 99
+    changed = list(tokens) if tokens is not None else changed
+    answer |= generation(answer["name"], changed)
+    replays_ = observations["greedy/replays"]
+    replays_["candidate"].append(replay(len(changed), margin=margins))
+    replays_["replayed"].append(answer["name"])
