@@ -7,7 +7,7 @@ speculation rejected more often than chance puts them there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
@@ -67,14 +67,15 @@ class ExactTokens:
         rates = _fork_rates(replays["census"], case.cell.repeats, noise_of(case))
         miss, need = case.suite.design.miss, case.suite.design.token_fault_rate
         share = case.share(self.name, "census")
-        many = poisson_binomial.excess(len(found), rates, hypothesis="no more forks than near ties predict")
+        forked = {(fork.canary, fork.at) for fork in found}
+        many = poisson_binomial.excess(len(forked), rates, hypothesis="no more forks than near ties predict")
         many_design = poisson_binomial.design(rates, false_alarm=share, miss=miss)
-        marks = _marked(by_arm(pairs, "candidate"), found)
+        seen, marked = _places(by_arm(pairs, "candidate"), found)
         placed = clustering.at_marked_places(
-            marks.forks_there, len(found), marked=marks.places, positions=compared, hypothesis="forks fall anywhere"
+            len(forked & marked), len(forked), marked=len(marked), positions=len(seen), hypothesis="forks fall anywhere"
         )
         placed_design = clustering.design(
-            marked=marks.places, positions=compared, false_alarm=case.share(self.name, "clustering"), miss=miss
+            marked=len(marked), positions=len(seen), false_alarm=case.share(self.name, "clustering"), miss=miss
         )
         detectable = rate_detectable(compared, miss=miss)
         # The two tests may only speak against the candidate: what must be seen is set by the tokens compared.
@@ -99,14 +100,6 @@ class ExactTokens:
         )
 
 
-class _Marks:
-    """How many places follow a rejection, and how many forks sit on one."""
-
-    def __init__(self) -> None:
-        self.places = 0
-        self.forks_there = 0
-
-
 def _compared(answers: Sequence[Answered], found: Sequence[Fork]) -> int:
     """Tokens up to and including the first difference of each answer."""
     cut = {(fork.canary, fork.label): fork.at + 1 for fork in found}
@@ -117,27 +110,32 @@ def _compared(answers: Sequence[Answered], found: Sequence[Fork]) -> int:
 
 
 def _fork_rates(census: Sequence[dict[str, Any]], repeats: int, noise: float) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The chance of a fork at each baseline token: its gap against noise whose largest value is taken for its scale."""
-    gaps = np.array([gap for replay in census for gap in replay["gap"]] * repeats, np.float64)
+    """The chance of a fork at each baseline token: its gap against noise whose largest value is taken for its scale.
+
+    A token that several repeats meet is one place: what shook one repeat may shake them all, so their chances add.
+    """
+    gaps = np.array([gap for replay in census for gap in replay["gap"]], np.float64)
     scale = max(noise, np.finfo(np.float64).tiny)
-    return np.asarray(norm.sf(gaps / scale), np.float64)
+    return np.minimum(1.0, repeats * np.asarray(norm.sf(gaps / scale), np.float64))
 
 
-def _marked(answers: Sequence[Answered], found: Sequence[Fork]) -> _Marks:
-    """Places that follow a rejection: the replacement itself and the token after it."""
-    marks = _Marks()
+class _Places(NamedTuple):
+    """Places (canary, token) of the answers up to their first difference, and those of them that follow a rejection."""
+
+    seen: set[tuple[str, int]]
+    marked: set[tuple[str, int]]
+
+
+def _places(answers: Sequence[Answered], found: Sequence[Fork]) -> _Places:
+    """A rejection marks the replacement itself and the token after it. Places that repeats share are counted once."""
+    places = _Places(set(), set())
     cut = {(fork.canary, fork.label): fork.at for fork in found}
     for answer in answers:
+        end = cut.get((answer.canary, f"repeat {answer.repeat}"), len(answer.generation.tokens) - 1)
         at = answer.generation.prefill
-        end = cut.get((answer.canary, f"repeat {answer.repeat}"))
+        places.seen.update((answer.canary, place) for place in range(end + 1))
         for number in answer.generation.rounds:
             at += number.emitted
             if number.accepted < number.drafted:
-                here = [
-                    place
-                    for place in (at - 1, at)
-                    if place <= (len(answer.generation.tokens) - 1 if end is None else end)
-                ]
-                marks.places += len(here)
-                marks.forks_there += end in here
-    return marks
+                places.marked.update((answer.canary, place) for place in (at - 1, at) if place <= end)
+    return places

@@ -1,0 +1,208 @@
+"""Greedy parity: near ties are explained one by one, and must be neither too many nor in the wrong places."""
+
+from dataclasses import replace
+
+import pytest
+from observed import (
+    ANSWER,
+    CANARIES,
+    EOS,
+    GAP,
+    GREEDY,
+    NOISE,
+    case,
+    forked,
+    generation,
+    judged,
+    pairs,
+    record,
+    replay,
+    replays,
+    spoiled,
+    suite,
+)
+
+from draftgate.canaries.checks.exact_tokens import ExactTokens
+from draftgate.canaries.contracts import Reason, Status
+
+WHOLE = (*ANSWER, EOS)
+TIE = [0.0] * 5 + [4 * NOISE] + [0.0] * 14  # the sixth token is a near tie, and the best on its prefix everywhere else
+
+
+def near_tie(observations):
+    """The baseline itself found the first answer's sixth token a near tie."""
+    observations["greedy/replays"]["census"][0]["gap"][5] = NOISE
+
+
+def near_ties_everywhere(observations):
+    """The baseline itself found every choice a near tie, so that any number of forks may come."""
+    for one in observations["greedy/replays"]["census"]:
+        one["gap"] = [0.0] * len(one["gap"])
+
+
+def test_equal_answers_pass():
+    assert judged("exact_tokens", record()).status is Status.PASS
+
+
+def test_a_near_tie_within_the_noise_is_explained():
+    observations = record()
+    near_tie(observations)
+    forked(observations, at=5, margins=TIE)
+
+    finding = judged("exact_tokens", observations)
+
+    assert finding.status is Status.PASS
+    assert {"unexplained": 0, "forks": 1, "tokens_compared": 146} == finding.figures
+
+
+def test_the_same_difference_with_a_larger_margin_is_a_fault():
+    observations = record()
+    near_tie(observations)
+    forked(observations, at=5, margins=[*TIE[:5], 9 * NOISE, *TIE[6:]])
+
+    finding = judged("exact_tokens", observations)
+
+    assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
+    assert finding.reproduce == ("exact-1",)
+
+
+def test_a_confident_token_after_an_explained_fork_must_be_the_best_one():
+    observations = record()
+    near_tie(observations)
+    forked(observations, at=5, margins=[*TIE[:12], 3.0, *TIE[13:]])
+
+    assert judged("exact_tokens", observations).status is Status.FAIL
+
+
+@pytest.mark.parametrize("tokens", [WHOLE[:7], WHOLE[:-1], (*WHOLE, 7)], ids=["early", "no end", "late"])
+def test_an_end_that_comes_too_early_or_too_late_is_never_explained(tokens):
+    observations = record()
+    near_tie(observations)
+    forked(observations, at=0, margins=[0.0] * len(tokens), tokens=tokens)
+
+    assert judged("exact_tokens", observations).status is Status.FAIL
+
+
+def test_a_margin_that_was_not_a_number_explains_nothing():
+    observations = record()
+    near_tie(observations)
+    forked(observations, at=5, margins=[*TIE[:5], None, *TIE[6:]])
+
+    assert judged("exact_tokens", observations).status is Status.FAIL
+
+
+def test_explained_forks_where_margins_were_large_are_too_many():
+    observations = record()
+    forked(observations, at=5, margins=TIE)
+
+    finding = judged("exact_tokens", observations)
+
+    assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
+    assert finding.figures["unexplained"] == 0
+    assert finding.evidence[0]["p_value"] < 1e-9
+    assert finding.evidence[1]["p_value"] > 1e-3
+
+
+def test_one_near_tie_that_forks_in_every_repeat_is_one_fork():
+    """What shakes one repeat of a deterministic engine shakes them all: eight repeats are no independent evidence."""
+    cell = replace(GREEDY, repeats=8)
+    observations = {"greedy/pairs": pairs(cell), "greedy/replays": replays(cell)}
+    observations["greedy/replays"]["census"][0]["gap"][5] = NOISE
+    changed = [*WHOLE[:5], 99, *WHOLE[6:]]
+    for run in observations["greedy/pairs"]["groups"][0]["runs"]:
+        if run["arm"] == "candidate":
+            run["generations"][0] = generation("exact-1", changed)
+            observations["greedy/replays"]["candidate"].append(replay(20, margin=TIE))
+            observations["greedy/replays"]["replayed"].append("exact-1")
+    of = replace(suite(), cells=(cell, suite().cells[1]))
+
+    finding = judged("exact_tokens", observations, of=of)
+
+    assert finding.status is Status.PASS
+    assert finding.figures["forks"] == 8
+    assert finding.evidence[0]["statistic"] == 1
+
+
+def clustered(*, at_rejections: bool, answers: int = 60, forks: int = 30):
+    """Many answers of near ties, half of which fork: after a rejection, or evenly over all places."""
+    cell = replace(GREEDY, batch=60, prompts=answers, repeats=1)
+    canaries = [replace(CANARIES[2], id=f"prose-{number}") for number in range(answers)]
+    of = replace(suite(), canaries=tuple(canaries), cells=(cell, suite().cells[1]))
+    observations = {"greedy/pairs": pairs(cell, canaries), "greedy/replays": replays(cell, canaries)}
+    near_ties_everywhere(observations)
+    run = observations["greedy/pairs"]["groups"][0]["runs"][1]
+    for number in range(forks):
+        name = canaries[number].id
+        place = 4 if at_rejections else 1 + number % 18  # rounds keep 2, 0, 1 of 2: token 4 replaces a rejected one
+        run["generations"][number] = generation(name, [*WHOLE[:place], 99, *WHOLE[place + 1 :]])
+        observations["greedy/replays"]["candidate"].append(replay(20))
+        observations["greedy/replays"]["replayed"].append(name)
+    return observations, of
+
+
+def test_forks_that_sit_where_drafts_were_rejected_are_a_fault():
+    observations, of = clustered(at_rejections=True)
+
+    finding = judged("exact_tokens", observations, of=of)
+
+    census, places = finding.evidence
+    assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
+    assert census["p_value"] > 0.5
+    assert places["p_value"] < case(observations, of=of).share("exact_tokens", "clustering")
+
+
+def test_as_many_forks_spread_evenly_are_none():
+    observations, of = clustered(at_rejections=False)
+
+    assert judged("exact_tokens", observations, of=of).status is Status.PASS
+
+
+def test_too_few_tokens_are_incomplete_and_say_how_many_are_missing():
+    of = replace(suite(), design=replace(suite().design, token_fault_rate=0.01))
+
+    finding = judged("exact_tokens", record(), of=of)
+
+    assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
+    assert "528 more tokens are needed" in finding.summary
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda o: o["greedy/replays"]["candidate"].pop(), id="a replay less"),
+        pytest.param(lambda o: o["greedy/replays"]["candidate"][0]["margin"].clear(), id="no margins"),
+        pytest.param(lambda o: o["greedy/replays"]["candidate"][0]["margin"].pop(), id="a margin less"),
+        pytest.param(lambda o: o["greedy/replays"].update(replayed=["json-1"]), id="the replay of another answer"),
+        pytest.param(lambda o: o["greedy/replays"]["census"].pop(), id="a census less"),
+        pytest.param(lambda o: o["greedy/replays"]["census"][0]["gap"].pop(), id="a gap less"),
+        pytest.param(lambda o: o["greedy/replays"]["census"][0].update(gap=[None] * 20), id="a gap that is no number"),
+        pytest.param(lambda o: o["greedy/replays"]["noise"]["logits"].update(alone=None), id="noise that is no number"),
+        pytest.param(lambda o: o["greedy/replays"]["noise"]["logits"].clear(), id="no noise"),
+        pytest.param(lambda o: o["greedy/replays"]["noise"].update(positions=0), id="noise of no position"),
+    ],
+)
+def test_a_fork_with_a_hole_in_its_evidence_is_incomplete(change):
+    observations = record()
+    near_tie(observations)
+    forked(observations, at=5, margins=TIE)
+    change(observations)
+
+    finding = judged("exact_tokens", observations)
+
+    assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
+
+
+def test_nothing_compared_is_incomplete():
+    def emptied(observations):
+        for group in observations["greedy/pairs"]["groups"]:
+            for run in group["runs"]:
+                run["generations"] = [generation(name, ()) for name in group["canaries"]]
+        for one in observations["greedy/replays"]["census"]:
+            one.update({field: [] for field in one})
+
+    assert judged("exact_tokens", spoiled(emptied)).status is Status.INCONCLUSIVE
+
+
+def test_its_tests_are_the_census_and_the_places():
+    assert ExactTokens().tests(suite(), GREEDY) == ("census", "clustering")
+    assert GAP > 8 * NOISE
