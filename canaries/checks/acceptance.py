@@ -18,6 +18,8 @@ from ..observations import laws
 from ..observations.answers import by_arm, fork
 from .base import STATUS, Case, not_observed
 from .law import _context
+from .variants import idle_variants
+from .whole import whole
 
 
 class Acceptance:
@@ -38,10 +40,19 @@ class Acceptance:
         return self._greedy(case, figures) if case.cell.greedy else self._sampled(case, figures)
 
     def _greedy(self, case: Case, figures: dict[str, Any]) -> Finding:
-        synthetic = case.observed("synthetic")
-        if not synthetic or not synthetic["variants"]:
+        if not whole(case, "synthetic"):
             return not_observed(self.name, case)
-        wrong = impossible(synthetic)
+        synthetic = case.observed("synthetic")
+        wrong, idle = impossible(synthetic), idle_variants(synthetic["variants"])
+        if idle and not wrong:
+            return Finding(
+                check=self.name,
+                cell=case.cell.name,
+                status=Status.NOT_EXERCISED,
+                reason=Reason.NOT_EXERCISED,
+                summary=f"nothing was drafted under {', '.join(idle)}",
+                figures=figures,
+            )
         return Finding(
             check=self.name,
             cell=case.cell.name,
@@ -53,9 +64,9 @@ class Acceptance:
         )
 
     def _sampled(self, case: Case, figures: dict[str, Any]) -> Finding:
-        table = case.observed("table")
-        if not table:
+        if not whole(case, "table"):
             return not_observed(self.name, case)
+        table = case.observed("table")
         known = laws.table(_context(case), case.cell)
         options = case.candidate.get("options", {})
         proposes, accepts = laws.first_acceptance(
@@ -101,7 +112,7 @@ def impossible(synthetic: Mapping[str, Any]) -> list[str]:
     """What drafters with a known outcome achieved and cannot have; forked answers are for other checks to judge."""
     plain = {g["name"]: tuple(g["tokens"]) for g in synthetic["plain"]}
     wrong = []
-    for label, kept in (("oracle", True), ("self", True), ("adversary", False)):
+    for label, kept in (("oracle", True), ("odd-even", True), ("self", True), ("adversary", False)):
         for generation in map(Generation.from_json, synthetic["variants"].get(label, {}).get("generations", [])):
             if fork(generation.name, "", plain[generation.name], generation.tokens):
                 continue

@@ -11,11 +11,16 @@ from .base import Case
 
 
 def noise_of(case: Case) -> float:
-    """The largest difference of a top-two gap between plain passes of different shape, logits; NaN if not measured."""
+    """The largest difference of a top-two gap between plain passes of different shape, logits; NaN if not measured.
+
+    Every verify width of the suite must have been measured, and answers alone beside answers in a batch.
+    """
     replays = case.observed("replays")
     if not replays or not replays["noise"]["positions"]:
         return math.nan
-    found = [math.nan if value is None else float(value) for value in replays["noise"]["logits"].values()]
+    shapes = [*(f"width {width}" for width in case.suite.noise.widths), "alone"]
+    measured = [replays["noise"]["logits"].get(shape) for shape in shapes]
+    found = [math.nan if value is None else float(value) for value in measured]
     return math.nan if any(map(math.isnan, found)) else max(found)
 
 

@@ -18,15 +18,16 @@ from .pit import PlaceInTheLaw
 from .speed import Speed
 from .support import Support
 from .validity import Validity, satisfies_schema, says_exactly
-from .variants import Variants, knob_labels, synthetic_labels
+from .variants import Variants
+from .whole import whole
 
 _ALL: tuple[Check, ...] = (
     ExactTokens(),
     Validity("exact_text", "exact", says_exactly),
     Validity("json_valid", "json", satisfies_schema),
     Noise(),
-    Variants("knobs", "knobs", knob_labels),
-    Variants("synthetic", "synthetic", synthetic_labels),
+    Variants("knobs"),
+    Variants("synthetic"),
     Exercised(),
     Algebra(),
     Acceptance(),
@@ -39,8 +40,8 @@ CHECKS: Mapping[str, Check] = {check.name: check for check in _ALL}
 
 
 def judge(check: Check, case: Case) -> Finding:
-    """What the check says; INCONCLUSIVE where an observation that it reads was not made."""
-    if all(case.observed(name) for name in check.observes):
+    """What the check says; INCONCLUSIVE where an observation that it reads was not made, or has a hole."""
+    if all(whole(case, name) for name in check.observes):
         return check.judge(case)
     return not_observed(check.name, case)
 

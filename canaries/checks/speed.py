@@ -29,7 +29,9 @@ class Speed(Certain):
         if not pairs or not pairs["groups"]:
             return not_observed(self.name, case)
         listed = list(answers(pairs))
-        if not all(a.generation.tokens and a.generation.arrivals[-1].seconds > 0 for a in listed):
+        if not all(
+            a.generation.tokens and a.generation.arrivals and a.generation.arrivals[-1].seconds > 0 for a in listed
+        ):
             return not_observed(self.name, case)
         baseline, candidate = _seconds(listed, "baseline"), _seconds(listed, "candidate")
         ratio = self._ratio(case, _table(baseline), _table(candidate))

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ...engine.request import Generation
 from ..contracts import Finding, Reason, Status
 from ..observations.answers import fork
-from .base import Case, Certain, not_observed
+from .base import Case, Certain
 from .forking import explained, tolerance
 
 
 class Variants(Certain):
     """Each variant's greedy answers are the plain ones, near ties aside."""
 
-    def __init__(self, name: str, observation: str, wanted: Callable[[Case], list[str]]) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.observes = (observation, "replays")
-        self._observation = observation
-        self._wanted = wanted
+        self.observes = (name, "replays")
 
     def judge(self, case: Case) -> Finding:
-        """FAIL for one variant that changes a confident token; PASS needs every variant of the suite."""
-        observed = case.observed(self._observation)
-        if not observed or set(self._wanted(case)) - set(observed["variants"]) or not observed["plain"]:
-            return not_observed(self.name, case)
+        """FAIL for one variant that changes a confident token; PASS needs every variant to have drafted."""
+        observed = case.observed(self.name)
         plain = {g["name"]: tuple(g["tokens"]) for g in observed["plain"]}
         limit = tolerance(case)
         bad = {
@@ -33,17 +29,29 @@ class Variants(Certain):
             for label, variant in observed["variants"].items()
             if (names := _unexplained(plain, variant, limit))
         }
+        idle = idle_variants(observed["variants"])
         tokens = sum(len(g["tokens"]) for v in observed["variants"].values() for g in v["generations"])
         labels = ", ".join(observed["variants"])
+        summary = f"{tokens} tokens equal under {labels}"
+        if bad:
+            summary = f"answers change with {', '.join(bad)}"
+        elif idle:
+            summary = f"nothing was drafted under {', '.join(idle)}"
         return Finding(
             check=self.name,
             cell=case.cell.name,
-            status=Status.FAIL if bad else Status.PASS,
-            reason=Reason.CORRECTNESS if bad else None,
-            summary=f"answers change with {', '.join(bad)}" if bad else f"{tokens} tokens equal under {labels}",
+            status=Status.FAIL if bad else Status.NOT_EXERCISED if idle else Status.PASS,
+            reason=Reason.CORRECTNESS if bad else Reason.NOT_EXERCISED if idle else None,
+            summary=summary,
             reproduce=tuple(dict.fromkeys(f"{label}:{name}" for label, names in bad.items() for name in names)),
             figures={"tokens": tokens, "variants": len(observed["variants"])},
         )
+
+
+def idle_variants(variants: Mapping[str, Any]) -> list[str]:
+    """Variants that never drafted a token: equal answers then say nothing about speculation."""
+    generations = {label: map(Generation.from_json, variant["generations"]) for label, variant in variants.items()}
+    return [label for label, listed in generations.items() if not any(r.drafted for g in listed for r in g.rounds)]
 
 
 def _unexplained(plain: Mapping[str, tuple[int, ...]], variant: Mapping[str, Any], limit: float) -> list[str]:
@@ -53,14 +61,4 @@ def _unexplained(plain: Mapping[str, tuple[int, ...]], variant: Mapping[str, Any
         found = fork(generation.name, "", wanted, generation.tokens)
         if found and not explained(found, wanted, variant["replays"][generation.name], limit):
             names.append(generation.name)
-    return names if variant["generations"] else ["no answers"]
-
-
-def knob_labels(case: Case) -> list[str]:
-    """The draft lengths that the suite names."""
-    return [f"k={k}" for k in case.suite.knobs.draft_lengths]
-
-
-def synthetic_labels(case: Case) -> list[str]:
-    """The drafters that the suite names."""
-    return list(case.suite.synthetic.drafters)
+    return names

@@ -1,0 +1,134 @@
+"""Is an observation all there? One with a hole is treated as one that was not made, so that no gap can hide a fault.
+
+Knows what the suite asked for; judges nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..observations.answers import by_arm, fork, forks
+from ..observations.pairs import BASELINE, CANDIDATE
+from .base import Case
+from .forking import noise_of
+
+REPLAYED = ("margin", "gap", "below", "prob", "outside")
+
+
+def whole(case: Case, name: str) -> bool:
+    """Whether the cell's observation `name` was made, and holds everything that the suite asked for."""
+    return bool(case.observed(name)) and (name not in _WHOLE or _WHOLE[name](case))
+
+
+def pairs(case: Case) -> bool:
+    """Every canary of the cell was answered once by each arm in each repeat, and every answer carries its times."""
+    wanted = [canary.id for canary in case.suite.canaries_for(case.cell)]
+    turns = sorted((arm, repeat) for arm in (BASELINE, CANDIDATE) for repeat in range(case.cell.repeats))
+    groups = case.observed("pairs")["groups"]
+    runs = [(group["canaries"], run["generations"]) for group in groups for run in group["runs"]]
+    return (
+        [canary for group in groups for canary in group["canaries"]] == wanted != []
+        and all(sorted((run["arm"], run["repeat"]) for run in group["runs"]) == turns for group in groups)
+        and all([g["name"] for g in generations] == canaries for canaries, generations in runs)
+        and all(seconds is not None for _, listed in runs for g in listed for seconds, _ in g["arrivals"])
+    )
+
+
+def replays(case: Case) -> bool:
+    """The noise was measured, and every token that must be replayed was: baseline's and forks', or all candidate's."""
+    found = case.observed("replays")
+    if not whole(case, "pairs"):
+        return False
+    listed = case.observed("pairs")
+    if case.cell.greedy:
+        judged = [(one.canary, one.tokens) for one in forks(listed)]
+        plain = [a.generation.tokens for a in by_arm(listed, BASELINE) if a.repeat == 0]
+    else:
+        judged = [(a.canary, a.generation.tokens) for a in by_arm(listed, CANDIDATE)]
+        plain = []
+    return (
+        not math.isnan(noise_of(case))
+        and [canary for canary, _ in judged] == found["replayed"]
+        and _cover(found["candidate"], [tokens for _, tokens in judged])
+        and _cover(found["census"], plain)
+        and all(gap is not None for replay in found["census"] for gap in replay["gap"])
+    )
+
+
+def variants(name: str, labels: Callable[[Case], list[str]], asked: Callable[[Case], int]) -> Callable[[Case], bool]:
+    """Whether every variant that the suite names answered every canary that it names, forks replayed."""
+
+    def complete(case: Case) -> bool:
+        found = case.observed(name)
+        wanted = [canary.id for canary in case.suite.first(asked(case))]
+        plain = {g["name"]: tuple(g["tokens"]) for g in found["plain"]}
+        return (
+            list(plain) == wanted != []
+            and all(plain.values())
+            and set(labels(case)) <= set(found["variants"]) != set()
+            and all(_answered(variant, plain) for variant in found["variants"].values())
+        )
+
+    return complete
+
+
+def _answered(variant: Mapping[str, Any], plain: Mapping[str, tuple[int, ...]]) -> bool:
+    answers = {g["name"]: tuple(g["tokens"]) for g in variant["generations"]}
+    forked = {name: tokens for name, tokens in answers.items() if fork(name, "", plain.get(name, ()), tokens)}
+    return (
+        list(answers) == list(plain)
+        and len(answers) == len(variant["generations"])
+        and set(forked) == set(variant["replays"])
+        and _cover([variant["replays"][name] for name in forked], list(forked.values()))
+    )
+
+
+def table(case: Case) -> bool:
+    """Every draw on the table was counted, once in each count."""
+    found, law = case.observed("table"), case.suite.law
+    first, counts, draws = found["first"], found["counts"], found["draws"]
+    return (
+        (len(first), len(counts)) == (law.vocabulary, law.vocabulary ** (law.draft_length + 1))
+        and sum(first) == sum(counts) == draws
+        and min(*first, *counts) >= 0
+        and 0 <= found["accepted"] <= found["proposed"] <= draws
+    )
+
+
+def rows(case: Case) -> bool:
+    """Every draw on recorded rows was counted at every position."""
+    if not case.observed("recorded"):
+        return False
+    found, tokens = case.observed("rows"), len(case.observed("recorded")["target"][0])
+    return len(found["counts"]) == case.suite.law.draft_length + 1 and all(
+        len(counts) == tokens and sum(counts) == found["draws"] and min(counts) >= 0 for counts in found["counts"]
+    )
+
+
+def _cover(found: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[int]]) -> bool:
+    """Whether there is a replay for each answer and, in it, a number for each token."""
+    return len(found) == len(answers) and all(
+        len(replay[field]) == len(tokens) for replay, tokens in zip(found, answers, strict=True) for field in REPLAYED
+    )
+
+
+def knob_labels(case: Case) -> list[str]:
+    """The draft lengths that the suite names."""
+    return [f"k={k}" for k in case.suite.knobs.draft_lengths]
+
+
+def synthetic_labels(case: Case) -> list[str]:
+    """The drafters that the suite names."""
+    return list(case.suite.synthetic.drafters)
+
+
+_WHOLE: Mapping[str, Callable[[Case], bool]] = {
+    "pairs": pairs,
+    "replays": replays,
+    "knobs": variants("knobs", knob_labels, lambda case: case.suite.knobs.prompts),
+    "synthetic": variants("synthetic", synthetic_labels, lambda case: case.suite.synthetic.prompts),
+    "table": table,
+    "rows": rows,
+}

@@ -1,0 +1,58 @@
+"""The noise scale, and what it explains."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from observed import NOISE, case, record, spoiled, suite
+
+from draftgate.canaries.checks.forking import explained, noise_of, tolerance
+from draftgate.canaries.observations.answers import Fork
+
+WANTED = (1, 2, 3)
+
+
+def test_the_noise_is_the_largest_one_measured():
+    assert 7 * NOISE == noise_of(
+        case(spoiled(lambda o: o["greedy/replays"]["noise"]["logits"].update(alone=7 * NOISE)))
+    )
+
+
+def test_a_fork_is_explained_up_to_the_suites_multiple_of_the_noise():
+    of = replace(suite(), noise=replace(suite().noise, fork_multiple=3))
+
+    assert 3 * NOISE == tolerance(case(record(), of=of))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda o: o.pop("greedy/replays"),
+        lambda o: o["greedy/replays"]["noise"].update(positions=0),
+        lambda o: o["greedy/replays"]["noise"]["logits"].update({"width 2": None}),
+        lambda o: o["greedy/replays"]["noise"]["logits"].pop("width 9"),
+        lambda o: o["greedy/replays"]["noise"]["logits"].pop("alone"),
+        lambda o: o["greedy/replays"]["noise"]["logits"].clear(),
+    ],
+    ids=["no replays", "no positions", "no number", "a width less", "never alone", "nothing"],
+)
+def test_noise_that_was_not_measured_in_full_is_not_a_number(change):
+    assert math.isnan(noise_of(case(spoiled(change))))
+
+
+def test_a_tie_is_explained_and_a_clear_choice_is_not():
+    fork = Fork("c", "", 1, (1, 9, 3))
+
+    assert explained(fork, WANTED, {"margin": [0.0, 0.1, 0.0]}, 0.1)
+    assert not explained(fork, WANTED, {"margin": [0.0, 0.11, 0.0]}, 0.1)
+    assert not explained(fork, WANTED, {"margin": [0.0, 0.1, 0.11]}, 0.1)
+    assert not explained(fork, WANTED, {"margin": [0.0, None, 0.0]}, 0.1)
+
+
+def test_a_length_is_never_explained():
+    assert not explained(Fork("c", "", 2, (1, 2)), WANTED, {"margin": [0.0, 0.0]}, 1.0)
+    assert not explained(Fork("c", "", 3, (1, 2, 3, 4)), WANTED, {"margin": [0.0] * 4}, 1.0)
+
+
+def test_unmeasured_noise_explains_nothing():
+    assert not explained(Fork("c", "", 1, (1, 9, 3)), WANTED, {"margin": [0.0, 0.0, 0.0]}, math.nan)

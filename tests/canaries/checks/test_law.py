@@ -1,0 +1,98 @@
+"""The law of a round: counts that follow it pass, counts that do not fail, and too few say nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from observed import case, judged, record, spoiled, suite
+
+from draftgate.canaries.checks.law import Rates, compare, draws_needed
+from draftgate.canaries.contracts import Reason, Status
+from draftgate.stats.decision import Decision
+
+RATES = Rates(share=1e-7, miss=1e-3, effect=0.1)
+LAW = np.array([0.5, 0.3, 0.2, 0.0])
+
+
+def moved(counts, draws):
+    """`draws` draws of the commonest outcome were the rarest one's."""
+    common, rare = int(np.argmax(counts)), int(np.argmin(counts))
+    counts[common] -= draws
+    counts[rare] += draws
+
+
+def test_counts_that_follow_the_law_pass():
+    assert judged("law", record(), "sampled").status is Status.PASS
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        lambda o: o["sampled/table"]["first"],
+        lambda o: o["sampled/table"]["counts"],
+        lambda o: o["sampled/rows"]["counts"][0],
+        lambda o: o["sampled/rows"]["counts"][1],
+    ],
+    ids=["first", "table", "row 0", "row 1"],
+)
+def test_each_law_is_seen_when_it_is_off(where):
+    finding = judged("law", spoiled(lambda o: moved(where(o), 1500)), "sampled")
+
+    assert (Status.FAIL, Reason.DISTRIBUTION) == (finding.status, finding.reason)
+
+
+def test_too_few_draws_are_incomplete():
+    of = replace(suite(), design=replace(suite().design, law_effect=0.001))
+
+    finding = judged("law", record(), "sampled", of=of)
+
+    assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
+
+
+@pytest.mark.parametrize("name", ["sampled/table", "sampled/rows", "recorded"])
+def test_a_law_that_was_not_drawn_from_is_incomplete(name):
+    assert judged("law", spoiled(lambda o: o.pop(name)), "sampled").status is Status.INCONCLUSIVE
+
+
+def test_no_draws_are_incomplete():
+    def change(observations):
+        rows = observations["sampled/rows"]
+        rows.update(draws=0, counts=[[0] * len(counts) for counts in rows["counts"]])
+
+    assert judged("law", spoiled(change), "sampled").status is Status.INCONCLUSIVE
+
+
+def test_one_outcome_that_cannot_be_is_proof():
+    assert compare([5000, 3000, 2000, 0], LAW, "h", RATES).decision is Decision.PASS
+    assert compare([5, 3, 2, 1], LAW, "h", RATES).decision is Decision.FAIL
+
+
+def test_a_point_mass_needs_draws_to_pass():
+    point = np.array([0.0, 1.0])
+
+    assert compare([0, 1000], point, "h", RATES).decision is Decision.PASS
+    assert compare([0, 2], point, "h", RATES).decision is Decision.INCONCLUSIVE
+    assert compare([1, 1000], point, "h", RATES).decision is Decision.FAIL
+
+
+def test_a_law_with_one_thick_cell_is_tested_on_it():
+    law = np.array([0.995, 0.0025, 0.0025])
+    judged_ = compare([9950, 25, 25], law, "h", RATES)
+
+    assert (judged_.decision, judged_.evidence.test) == (Decision.PASS, "binomial.known_rate")
+    assert compare([9000, 500, 500], law, "h", RATES).decision is Decision.FAIL
+
+
+def test_the_draws_needed_are_enough():
+    draws = draws_needed(LAW, replace(suite(), design=replace(suite().design, law_effect=0.1)), 1e-7)
+    counts = np.floor(LAW * draws).astype(int)
+    counts[0] += draws - counts.sum()
+
+    assert compare(counts.tolist(), LAW, "h", RATES).decision is Decision.PASS
+    assert compare((counts // 2).tolist(), LAW, "h", RATES).decision is Decision.INCONCLUSIVE
+
+
+def test_every_law_has_a_share():
+    shares = case(record(), "sampled").ledger.shares
+
+    assert {"sampled/law/first", "sampled/law/table", "sampled/law/row 0", "sampled/law/row 1"} <= set(shares)

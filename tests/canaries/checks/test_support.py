@@ -1,0 +1,30 @@
+"""One token outside the support is proof; few tokens inside are not."""
+
+from dataclasses import replace
+
+from observed import judged, record, spoiled, suite
+
+from draftgate.canaries.contracts import Reason, Status
+
+
+def test_tokens_inside_pass():
+    finding = judged("support", record(), "sampled")
+
+    assert (Status.PASS, {"outside": 0, "tokens": 80}) == (finding.status, finding.figures)
+
+
+def test_one_token_outside_fails_and_names_its_canary():
+    observations = spoiled(lambda o: o["sampled/replays"]["candidate"][2]["outside"].__setitem__(19, 1))
+
+    finding = judged("support", observations, "sampled")
+
+    assert (Status.FAIL, Reason.DISTRIBUTION) == (finding.status, finding.reason)
+    assert finding.reproduce == ("prose-1",)
+
+
+def test_too_few_tokens_are_incomplete():
+    of = replace(suite(), design=replace(suite().design, token_fault_rate=0.01))
+
+    finding = judged("support", record(), "sampled", of=of)
+
+    assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
