@@ -113,6 +113,11 @@ class ReferenceTarget:
         """How many tokens a round proposes at most; 0 for plain decoding."""
         return 0 if self.method == "plain" else int(self.options.get("k", DRAFT_LENGTH))
 
+    @property
+    def label(self) -> str:
+        """The arm as it is named on the command line: `plain`, `draft:k=4`."""
+        return self.method if self.method == "plain" else f"{self.method}:k={self.draft_length}"
+
     def identity(self) -> dict[str, Any]:
         """Effective configuration and digests."""
         parts = {
@@ -121,7 +126,7 @@ class ReferenceTarget:
             "randomness": type(self.strategies.randomness).__name__,
         }
         described = {
-            "target": self.name,
+            "name": self.label,
             "method": self.method,
             "guarantee": self.guarantee,
             "model": self.model.identity(),
