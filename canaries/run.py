@@ -62,6 +62,7 @@ def run(options: Options, progress: Progress) -> dict[str, Any]:
     """Observes and judges; the record and the summary stand in `options.out` afterwards."""
     suite = loader.load(options.suite)
     context = Context(suite=suite, seed=options.seed, **arms(options))
+    context.check_prompts()
     header = header_of(options, context)
     begin = records.Journal.resume if options.resume else records.Journal.create
     with begin(options.out, header) as journal:
@@ -111,7 +112,12 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
         "claim": options.claim,
         "eos": list(context.baseline.eos),
         "scope": list(SCOPE),
-        "machine": {"processor": platform.machine(), "cores": os.cpu_count(), "threads": torch.get_num_threads(), "python": platform.python_version()},
+        "machine": {
+            "processor": platform.machine(),
+            "cores": os.cpu_count(),
+            "threads": torch.get_num_threads(),
+            "python": platform.python_version(),
+        },
     }
 
 

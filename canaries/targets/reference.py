@@ -15,6 +15,7 @@ import numpy as np
 
 from ...engine.cache.contiguous import ContiguousCache
 from ...engine.decoding.plain import PlainDecoder
+from ...engine.decoding.prefill import refuse
 from ...engine.decoding.speculative import SpeculativeDecoder
 from ...engine.drafters.base import Drafter
 from ...engine.drafters.draft_model import DraftModel
@@ -66,6 +67,10 @@ class ReferenceTarget:
     def eos(self) -> tuple[int, ...]:
         """Ids that end an answer."""
         return self.model.eos if isinstance(self.model, HuggingFaceModel) else ()
+
+    def check(self, request: Request) -> None:
+        """Raises PromptTooLong or EngineError where the request cannot be served."""
+        refuse(self.model, request)
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
         """Answers in the order of the requests, decoded as one batch."""
