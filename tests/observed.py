@@ -138,9 +138,14 @@ def variants(kept: dict[str, Sequence[int]]) -> dict[str, Any]:
     }
 
 
-def context() -> Context:
+def context_of(chosen: Suite) -> Context:
     """What laws are made from; no arm is called."""
-    return Context(suite=suite(), baseline=None, candidate=None, seed=0)
+    return Context(suite=chosen, baseline=None, candidate=None, seed=0)
+
+
+def context() -> Context:
+    """The small suite's."""
+    return context_of(suite())
 
 
 @cache
