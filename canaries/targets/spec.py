@@ -17,13 +17,15 @@ class TargetSpec:
 
     @classmethod
     def parse(cls, text: str) -> TargetSpec:
-        """Raises UsageError for an option without `=`."""
+        """Raises UsageError for an option without `=`, or given twice."""
         name, _, rest = text.partition(":")
         options = {}
         for part in filter(None, rest.split(",")):
             key, equals, value = part.partition("=")
             if not equals:
                 raise UsageError(f"target option {part!r} in {text!r} has no value; write {name}:{key}=VALUE")
+            if key.strip() in options:
+                raise UsageError(f"target option {key.strip()!r} in {text!r} has two values; give {key.strip()!r} once")
             options[key.strip()] = value.strip()
         return cls(name.strip(), options)
 
@@ -32,7 +34,7 @@ class TargetSpec:
         text = self.options.get(key)
         if text is None:
             return default
-        if not text.lstrip("-").isdecimal() or int(text) < least:
+        if not text.removeprefix("-").isdecimal() or int(text) < least:
             raise UsageError(f"{self.name}:{key}={text} is not a whole number of at least {least}")
         return int(text)
 
