@@ -132,7 +132,8 @@ def lump(target: Floats, draft: Floats) -> tuple[list[float], list[float]]:
     chosen += [int(t) for t in spare[: KEPT_ROWS - len(chosen)]]
     found = []
     for row in (target, draft):
-        logs = row - np.logaddexp.reduce(row)
+        wide = np.asarray(row, np.float64)  # in float32 the rest of a flat row loses mass to rounding
+        logs = wide - np.logaddexp.reduce(wide)
         rest = np.logaddexp.reduce(np.delete(logs, chosen))
         found.append([*logs[chosen].tolist(), float(rest)])
     return found[0], found[1]
