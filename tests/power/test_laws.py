@@ -9,6 +9,7 @@ import numpy as np
 import observed
 import pytest
 from plants import (
+    BonusFromTheRowBefore,
     Chance,
     ClaimsAnotherTemperature,
     ClaimsUnfiltered,
@@ -17,7 +18,6 @@ from plants import (
     KeepsTheLikeliest,
     NeighboursLast,
     NeverRollsBack,
-    BonusFromTheRowBefore,
     ResidualOfDistances,
     ResidualOfTheNextRow,
     RollsBackTooFar,
@@ -26,7 +26,6 @@ from plants import (
     accept_uniform_again,
     draft_uniforms_again,
     drafting_with,
-    every_round_alike,
     never_random,
     one_for_all_positions,
     one_seed_for_all_rows,
@@ -48,8 +47,10 @@ K = 3
 
 @cache
 def suite() -> Suite:
-    """The smoke suite's own numbers on one sampled cell, whose filter bites."""
-    return replace(loader.load("smoke"), canaries=observed.CANARIES, cells=(CELL,))
+    """One sampled cell whose filter bites, with effects coarser than smoke's: what is seen here, smoke sees."""
+    smoke = loader.load("smoke")
+    coarse = replace(smoke.design, law_effect=max(smoke.design.law_effect, 0.15))
+    return replace(smoke, canaries=observed.CANARIES, cells=(CELL,), design=coarse)
 
 
 @cache
@@ -98,7 +99,7 @@ VERIFIERS = {
     "F17 bonus from the row before": BonusFromTheRowBefore(),
     "residual of distances": ResidualOfDistances(),
     "residual less the token alone": ResidualOfTheNextRow(),
-    "a tenth too kind": Scaled(1.5),
+    "half too kind": Scaled(1.5),
     "too strict": Scaled(0.7),
     "the likeliest is kept": KeepsTheLikeliest(),
     "the neighbour's last token": NeighboursLast(),
@@ -128,6 +129,5 @@ PLANTED = (
 @pytest.mark.parametrize("plant", PLANTED)
 def test_a_planted_fault_is_held(plant):
     found = findings(PLANTED[plant])
-    print(plant, [(f.check, f.status.value, f.summary) for f in found])
 
     assert Reason.DISTRIBUTION in {finding.reason for finding in found if finding.status is Status.FAIL}

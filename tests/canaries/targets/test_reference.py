@@ -1,0 +1,216 @@
+"""The reference engine as a target: built, asked, looked into, and told apart."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arms import draft, embedded, plain
+from plants import Walk, strategies
+
+from draftgate.canaries.errors import UsageError
+from draftgate.canaries.targets import reference
+from draftgate.canaries.targets.reference import replay
+from draftgate.canaries.targets.spec import TargetSpec
+from draftgate.canaries.targets.strategies import Strategies
+from draftgate.engine.errors import ModelMissing, VocabularyMismatch
+from draftgate.engine.models.table import TableModel, peaked_table
+from draftgate.engine.request import Request, Sampling
+from draftgate.engine.verification.batched import BatchedLossless
+
+FLOAT32 = 1e-4  # logits; float32 sums of these small models differ by less between shapes
+
+
+def build(text, parts=None):
+    return reference.build(TargetSpec.parse(text), embedded(), parts or Strategies())
+
+
+def requests(count=3, **sampling):
+    words = ["Count from 4 to 11.", "Say again, word for word: raku leme", "Tell a story."]
+    prompts = [embedded().encode([{"role": "user", "content": text}]) for text in words[:count]]
+    return [
+        Request(name=f"r{n}", prompt=prompt, max_tokens=12, eos=embedded().eos, sampling=Sampling(**sampling), seed=n)
+        for n, prompt in enumerate(prompts)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("vllm", "unknown target 'vllm'; targets: plain, draft"),
+        ("oracle", "unknown target 'oracle'"),
+        ("", "unknown target ''"),
+        ("plain:k=3", "target 'plain' has no option 'k'; options: it takes none"),
+        ("draft:depth=3", "target 'draft' has no option 'depth'; options: k, model, verify"),
+        ("draft:verify=loose", "draft:verify=loose is not known; use walk or batched"),
+        ("draft:k=0", "draft:k=0 is not a whole number of at least 1"),
+        ("draft:k=--3", "draft:k=--3 is not a whole number of at least 1"),
+        ("ngram:longest=x", "ngram:longest=x is not a whole number of at least 1"),
+    ],
+)
+def test_what_cannot_be_built_is_refused_in_one_line(text, words):
+    with pytest.raises(UsageError, match=words) as caught:
+        build(text)
+
+    assert "\n" not in str(caught.value)
+
+
+def test_a_draft_that_is_not_there_is_refused_in_one_line(tmp_path):
+    with pytest.raises(ModelMissing, match="no model at") as caught:
+        build(f"draft:model={tmp_path}")
+
+    assert "\n" not in str(caught.value)
+
+
+def other_family(folder: Path) -> Path:
+    """A tiny Llama that speaks four words of its own."""
+    from tokenizers import Tokenizer, models
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    words = Tokenizer(models.WordLevel({"<s>": 0, "a": 1, "b": 2, "c": 3}, unk_token="<s>"))
+    PreTrainedTokenizerFast(tokenizer_object=words, eos_token="<s>").save_pretrained(folder)
+    shape = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1}
+    LlamaForCausalLM(LlamaConfig(vocab_size=4, **shape)).save_pretrained(folder)
+    return folder
+
+
+def test_a_draft_of_another_vocabulary_is_refused_in_one_line(tmp_path):
+    folder = other_family(tmp_path / "stranger")
+
+    with pytest.raises(VocabularyMismatch, match="draft 'stranger' has another vocabulary than the target") as caught:
+        build(f"draft:model={folder}")
+
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path) not in str(caught.value)
+
+
+def test_a_draft_of_the_same_family_is_taken():
+    assert build(f"draft:k=2,model={reference.EMBEDDED / 'draft'}").draft_length == 2
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_teacher_forcing_agrees_at_every_width(width):
+    asked = requests()
+    answers = [g.tokens for g in plain().generate(asked)]
+
+    whole = plain().score(asked, answers, width=0, slack=0.0)
+    parts = plain().score(asked, answers, width=width, slack=0.0)
+
+    for one, other in zip(whole, parts, strict=True):
+        assert one.gap == pytest.approx(other.gap, abs=FLOAT32)
+        assert one.margin == pytest.approx(other.margin, abs=FLOAT32)
+        assert one.below == pytest.approx(other.below, abs=FLOAT32)
+
+
+def test_greedy_answers_have_no_margin_and_other_tokens_have_one():
+    asked = requests()
+    answers = [g.tokens for g in plain().generate(asked)]
+    wrong = [(*tokens[:3], (tokens[3] + 1) % embedded().vocabulary, *tokens[4:]) for tokens in answers]
+
+    right = plain().score(asked, answers, width=0, slack=0.0)
+    other = plain().score(asked, wrong, width=0, slack=0.0)
+
+    assert all(max(one.margin) < FLOAT32 for one in right)
+    assert all(sum(one.outside) == 0 for one in right)
+    assert all(one.margin[3] > FLOAT32 for one in other)
+    assert all(one.outside[3] == 1 for one in other)
+
+
+def test_answers_of_any_length_are_replayed_the_empty_one_too():
+    asked = requests()
+    tokens = plain().generate(asked)[0].tokens
+
+    found = plain().score(asked, [tokens, tokens[:1], ()], width=2, slack=0.0)
+
+    assert [len(tokens), 1, 0] == [len(one.margin) for one in found]
+
+
+def test_a_replay_says_where_a_token_stands_in_its_law():
+    logits = np.log(np.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.5, 0.3, 0.2]], np.float32))
+
+    found = replay(logits, (0, 1, 2), Sampling(temperature=1.0, top_k=2), 0.0)
+
+    assert found.below == pytest.approx((0, 0.625, 1), abs=1e-6)
+    assert found.prob == pytest.approx((0.625, 0.375, 0), abs=1e-6)
+    assert found.outside == (0, 0, 1)
+    assert found.gap == pytest.approx([np.log(5 / 3)] * 3, abs=1e-6)
+    assert found.margin == pytest.approx((0, np.log(5 / 3), np.log(5 / 2)), abs=1e-6)
+
+
+@pytest.mark.parametrize("text", ["plain", "draft:k=3", "ngram:k=2,longest=4", "self:k=1", "uniform"])
+def test_an_identity_is_plain_json_and_stays_the_same(text):
+    one, again = build(text).identity(), build(text).identity()
+
+    assert one == again == json.loads(json.dumps(one))
+
+
+def test_an_identity_names_no_place_of_this_machine():
+    text = json.dumps(build(f"draft:k=2,model={reference.EMBEDDED / 'draft'}").identity())
+
+    assert str(reference.EMBEDDED) not in text
+    assert str(Path.home()) not in text
+    assert not [part for part in json.loads(text).values() if isinstance(part, str) and part.startswith("/")]
+
+
+def test_what_decides_the_answers_is_in_the_identity():
+    arms = [
+        build("draft:k=3"),
+        build("draft:k=4"),
+        build("ngram:k=3"),
+        build("ngram:k=3,longest=5"),
+        build("draft:k=3,verify=batched"),
+        build("draft:k=3", strategies(verifier=Walk())),
+        build("self:k=3"),
+    ]
+
+    assert len(arms) == len({json.dumps(arm.identity(), sort_keys=True) for arm in arms})
+
+
+def test_a_variant_keeps_the_strategies():
+    walk = strategies(verifier=Walk())
+
+    changed = draft(walk).variant("ngram", k=7)
+
+    assert changed.strategies is walk
+    assert ("ngram", 7, "ngram") == (changed.method, changed.draft_length, changed.name)
+
+
+def test_exchanged_models_keep_the_strategies_and_the_options():
+    walk = strategies(verifier=Walk())
+    table = TableModel(peaked_table(4, 3, np.random.default_rng(0)))
+
+    changed = draft(walk).on(table, table)
+
+    assert (table, table, walk) == (changed.model, changed.draft, changed.strategies)
+    assert changed.options == draft(walk).options
+
+
+def test_the_batched_verifier_is_chosen_by_name():
+    assert isinstance(build("draft:verify=batched").strategies.verifier, BatchedLossless)
+
+
+def test_plain_decoding_promises_tokens_and_drafts_nothing():
+    assert ("SAME_TOKENS", 0) == (plain().guarantee, plain().draft_length)
+    assert ("SAME_LAW", 4) == (draft().guarantee, draft().draft_length)
+
+
+def test_both_arms_give_the_same_greedy_answers():
+    assert [g.tokens for g in plain().generate(requests())] == [g.tokens for g in draft().generate(requests())]
+
+
+def test_logits_of_target_and_draft_precede_each_token():
+    (asked,) = requests(1)
+    (answer,) = plain().generate([asked])
+
+    target, drafted = draft().recorded_logits(asked, answer.tokens)
+
+    assert (len(answer.tokens), embedded().vocabulary) == target.shape == drafted.shape
+    assert answer.tokens == tuple(target.argmax(axis=-1))
+    assert not np.allclose(target, drafted)
+
+
+def test_without_a_draft_the_recorded_law_is_another_one_still():
+    (asked,) = requests(1)
+    target, flattened = build("ngram").recorded_logits(asked, (1, 2))
+
+    assert np.allclose(target / 2, flattened)

@@ -1,0 +1,23 @@
+"""The table of targets."""
+
+import json
+
+import pytest
+
+from draftgate.canaries.targets import reference, registry
+from draftgate.engine.verification.base import Guarantee
+
+
+def test_every_drafter_has_a_row_and_every_row_a_drafter():
+    assert set(registry.TARGETS) == {"plain", *reference.DRAFTERS}
+
+
+@pytest.mark.parametrize("row", registry.ROWS, ids=lambda row: row.name)
+def test_a_row_promises_what_the_engine_knows(row):
+    assert row.guarantee in set(Guarantee)
+    assert row.summary
+
+
+def test_the_rows_are_plain_documents():
+    assert json.dumps(registry.rows())
+    assert [row.name for row in registry.ROWS] == [row["name"] for row in registry.rows()]
