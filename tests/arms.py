@@ -79,9 +79,13 @@ def options(out: Path, **changes: Any) -> run.Options:
 _FOLDERS = tempfile.TemporaryDirectory(prefix="runs-")
 
 
-@cache
 def smoke(fault: str | None = None) -> Run:
     """The smoke suite, run once for all tests that look at it."""
+    return _smoke(fault)
+
+
+@cache
+def _smoke(fault: str | None) -> Run:
     folder = Path(_FOLDERS.name) / (fault or "honest")
     summary = run.run(options(folder, fault=fault), Silent())
     return Run(folder, record.read(folder), summary)

@@ -1,0 +1,206 @@
+"""A run: observed once, judged from its record alone, resumed as what it was."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from arms import options, smoke
+
+from draftgate.canaries import record, run
+from draftgate.canaries.errors import ExistingRun, RecordBroken, UsageError
+from draftgate.canaries.report.progress import Silent
+from draftgate.canaries.targets import reference
+from draftgate.suites import loader
+
+SMALL = {  # a suite of seconds: what is observed matters here, not how much
+    "prompts = 9 ": "prompts = 3 ",
+    "prompts = 16 ": "prompts = 3 ",
+    "prompts = 8 ": "prompts = 1 ",
+    "tokens = 32 ": "tokens = 4 ",
+    "tokens = 48 ": "tokens = 4 ",
+    "tokens = 24 ": "tokens = 4 ",
+    "draft_length = 3 ": "draft_length = 1 ",
+    "vocabulary = 5 ": "vocabulary = 3 ",
+}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Path:
+    """A suite in a folder, frozen."""
+    folder = tmp_path_factory.mktemp("suite") / "mine" / "v1"
+    shutil.copytree(loader.SHIPPED / "smoke" / "v1", folder)
+    settings = folder / "suite.toml"
+    text = settings.read_text(encoding="utf-8")
+    for old, new in SMALL.items():
+        text = text.replace(old, new)
+    settings.write_text(text, encoding="utf-8")
+    loader.freeze(folder, unreleased=True)
+    return folder
+
+
+class Stop(Silent):
+    """Interrupts as Ctrl-C does, before the nth step."""
+
+    def __init__(self, at: int) -> None:
+        self.at, self.steps = at, []
+
+    def step(self, name: str) -> None:
+        self.steps.append(name)
+        if len(self.steps) == self.at:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def interrupted(small, tmp_path_factory):
+    """A run that was stopped in its midst, and how far it came."""
+    folder, stop = tmp_path_factory.mktemp("runs") / "stopped", Stop(5)
+    with pytest.raises(KeyboardInterrupt):
+        run.run(options(folder, suite=str(small)), stop)
+    return folder, stop.steps
+
+
+def unreachable(*args, **kwargs):
+    raise AssertionError("judging called a target")
+
+
+def test_a_record_is_judged_without_any_target(monkeypatch):
+    for name in ("load_target", "build", "load_draft", "teacher_forced"):
+        monkeypatch.setattr(reference, name, unreachable)
+    monkeypatch.setattr(reference.ReferenceTarget, "generate", unreachable)
+    monkeypatch.setattr(reference.ReferenceTarget, "score", unreachable)
+
+    again = run.judge_record(smoke().record)
+
+    assert smoke().summary == again
+    assert again == run.judge_record(record.read(smoke().folder))
+
+
+def test_the_summary_stands_beside_the_record():
+    assert smoke().summary == json.loads((smoke().folder / "summary.json").read_text(encoding="utf-8"))
+
+
+def test_every_required_check_was_made_in_every_cell():
+    suite = loader.load("smoke")
+
+    made = {cell["name"]: [f["check"] for f in cell["findings"]] for cell in smoke().summary["cells"]}
+    assert {cell.name: list(suite.required["reference"].checks_for(cell)) for cell in suite.cells} == made
+
+
+def test_a_header_names_no_fault_of_an_honest_run_and_the_one_that_was_planted():
+    assert smoke().record.header["fault"] is None
+    assert smoke("F06").record.header["fault"] == "F06"
+
+
+def test_an_interrupted_run_is_resumed_from_what_it_observed(interrupted, small, tmp_path):
+    folder, steps = interrupted
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    before = record.read(copy)
+
+    resumed = run.run(options(copy, suite=str(small), resume=True), Silent())
+
+    after = record.read(copy)
+    assert (True, False) == (before.interrupted, before.ended)
+    assert steps[:-1] == list(before.observations)
+    assert before.observations.items() <= after.observations.items()
+    assert (True, False) == (after.ended, after.interrupted)
+    assert resumed == run.judge_record(after)
+
+
+def test_a_resumed_run_finds_what_an_uninterrupted_one_finds(interrupted, small, tmp_path):
+    folder, _ = interrupted
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    resumed = run.run(options(copy, suite=str(small), resume=True), Silent())
+
+    whole = run.run(options(tmp_path / "whole", suite=str(small)), Silent())
+
+    assert _timeless(resumed) == _timeless(whole)
+    assert len(_timeless(whole)) > 10
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"seed": 1}, {"fault": "F06"}, {"candidate": "draft:k=3"}, {"claim": 1.5}, {"suite": "smoke"}],
+    ids=["seed", "fault", "candidate", "claim", "suite"],
+)
+def test_a_run_is_not_resumed_as_another(interrupted, small, tmp_path, changes):
+    folder, _ = interrupted
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+
+    with pytest.raises(UsageError, match="was recorded with another") as caught:
+        run.run(options(copy, **{"suite": str(small), "resume": True} | changes), Silent())
+
+    assert "\n" not in str(caught.value)
+    assert (folder / record.NAME).read_bytes() == (copy / record.NAME).read_bytes()
+
+
+def test_a_record_is_not_written_over(interrupted, small):
+    folder, _ = interrupted
+
+    with pytest.raises(ExistingRun):
+        run.run(options(folder, suite=str(small)), Silent())
+
+
+def test_a_record_of_an_edited_suite_cannot_be_judged():
+    header = smoke().record.header
+    edited = replace(smoke().record, header=header | {"suite": header["suite"] | {"digest": "0" * 64}})
+
+    with pytest.raises(RecordBroken, match="was made with smoke/v1 of digest 000000000000"):
+        run.judge_record(edited)
+
+
+def test_a_record_of_a_suite_that_is_not_here_cannot_be_judged():
+    header = smoke().record.header
+    gone = replace(smoke().record, header=header | {"suite": header["suite"] | {"name": "gone"}})
+
+    with pytest.raises(RecordBroken, match="cannot be loaded"):
+        run.judge_record(gone)
+
+
+def test_a_record_in_which_nothing_was_observed_holds(small, interrupted):
+    empty = replace(smoke().record, observations={})
+
+    summary = run.judge_record(empty)
+
+    assert summary["verdict"] == "HOLD"
+    assert {"INCOMPLETE"} == {because["reason"] for because in summary["reasons"]}
+
+
+@pytest.mark.parametrize(
+    "key", ["greedy-1/pairs", "greedy-1/replays", "knobs", "synthetic", "recorded", "topp-8/table"]
+)
+def test_a_record_that_lacks_one_observation_holds(key):
+    observations = {name: value for name, value in smoke().record.observations.items() if name != key}
+
+    summary = run.judge_record(replace(smoke().record, observations=observations))
+
+    assert summary["verdict"] == "HOLD"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"baseline": "draft"}, "only plain decoding can be held against"),
+        ({"baseline": "plain:k=2"}, "has no option 'k'"),
+        ({"candidate": "vllm"}, "unknown target 'vllm'"),
+        ({"fault": "F99"}, "unknown fault 'F99'"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_before_anything_is_written(tmp_path, changes, words):
+    with pytest.raises(UsageError, match=words):
+        run.run(options(tmp_path / "out", **changes), Silent())
+
+    assert not (tmp_path / "out").exists()
+
+
+def _timeless(summary):
+    """What was found, but for what a clock decides."""
+    return [
+        (cell["name"], f["check"], f["status"], None if f["check"] == "speed" else f["summary"])
+        for cell in summary["cells"]
+        for f in cell["findings"]
+    ]
