@@ -73,23 +73,6 @@ class ResidualOfDistances(Walk):
         return normalised(np.abs(p - q))
 
 
-class ResidualOfTheNextRow(Walk):
-    """After a rejection the replacement is drawn from p less the rejected token alone, not less q."""
-
-    def walk(self, tree, probs, rng):
-        path, p, waiting = [], probs[ROOT], deque(tree.children(ROOT))
-        while waiting:
-            child = waiting.popleft()
-            token, q = tree.tokens[child], tree.probs[child]
-            if rng.uniform(child) * q[token] < p[token]:
-                path, p, waiting = [*path, child], probs[child], deque(tree.children(child))
-            else:
-                p = p.copy()
-                p[token] = 0.0
-                p = normalised(p) if p.sum() else probs[ROOT]
-        return Accepted(path, rng.draw(p))
-
-
 class Scaled(Walk):
     """Acceptance is too kind or too strict by a factor."""
 
