@@ -6,12 +6,13 @@ speculation rejected more often than chance puts them there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
+from ...engine.request import Generation
 from ...stats import clustering, poisson_binomial
 from ...stats.decision import decide
 from ...stats.design import rate_detectable, rate_draws
@@ -128,16 +129,17 @@ def _marked(answers: Sequence[Answered], found: Sequence[Fork]) -> _Marks:
     marks = _Marks()
     cut = {(fork.canary, fork.label): fork.at for fork in found}
     for answer in answers:
-        at = answer.generation.prefill
-        end = cut.get((answer.canary, f"repeat {answer.repeat}"))
-        for number in answer.generation.rounds:
-            at += number.emitted
-            if number.accepted < number.drafted:
-                here = [
-                    place
-                    for place in (at - 1, at)
-                    if place <= (len(answer.generation.tokens) - 1 if end is None else end)
-                ]
-                marks.places += len(here)
-                marks.forks_there += end in here
+        fork_at = cut.get((answer.canary, f"repeat {answer.repeat}"))
+        end = len(answer.generation.tokens) - 1 if fork_at is None else fork_at
+        places = {place for place in _after_rejections(answer.generation) if place <= end}
+        marks.places += len(places)
+        marks.forks_there += fork_at in places
     return marks
+
+
+def _after_rejections(generation: Generation) -> Iterator[int]:
+    at = generation.prefill
+    for number in generation.rounds:
+        at += number.emitted
+        if number.accepted < number.drafted:
+            yield from (at - 1, at)

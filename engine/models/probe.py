@@ -11,7 +11,7 @@ from enum import StrEnum
 import numpy as np
 
 from ..cache.contiguous import ContiguousCache
-from ..errors import ModelRefused
+from ..errors import LogitsNotFinite, ModelRefused
 from .base import Block, Logits
 from .huggingface import HuggingFaceModel
 
@@ -32,6 +32,10 @@ def probe(model: HuggingFaceModel) -> Scoring:
     """Decides by trying. Raises ModelRefused, with one line, where not even chains agree with the model's own pass."""
     prompt, branches = _tokens(model)
     wanted = [model.native_logits([*prompt, *branch]) for branch in branches]
+    if not all(np.isfinite(logits).all() for logits in wanted):
+        raise LogitsNotFinite(
+            f"{type(model.model).__name__} answers with logits that are not finite; check its weights and dtype"
+        )
     if not _agrees(model, _chain(model, prompt, branches), wanted[1][-len(branches[1]) :]):
         raise ModelRefused(
             f"{type(model.model).__name__} answers differently when drafts are rolled back (recurrent or unusual "
