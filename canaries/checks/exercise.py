@@ -15,7 +15,7 @@ from .base import Case, Certain
 class Exercised(Certain):
     """Enough timed rounds proposed and accepted, in every kind; and rejection and full acceptance were met.
 
-    In greedy cells these two count the synthetic drafters' rounds on the same kind too: verifier and cache are the same.
+    In greedy cells these two count the synthetic drafters' rounds on the same kind too: the verifier is the same.
     In sampled cells, where laws are judged rather than kinds, they count over all kinds together.
     """
 
