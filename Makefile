@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 TORCH ?=
+PYTEST ?=
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 
@@ -15,7 +16,7 @@ smoke: .venv/run.stamp
 	$(BIN)/draftgate run smoke
 
 test: .venv/test.stamp
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PYTEST)
 
 lint: .venv/test.stamp
 	$(BIN)/ruff format --check .
