@@ -1,6 +1,6 @@
 """Rewrites what the README shows of the program: tables from its registries, output from its runs.
 
-`python docs/regenerate.py` rewrites the tables; with `--runs` the two runs of the first screen too, which takes minutes.
+`python docs/regenerate.py` rewrites the tables; with `--runs` the two runs of the first screen too, in minutes.
 Blocks stand between `<!-- NAME: written by docs/regenerate.py -->` and `<!-- end -->`.
 """
 
@@ -74,7 +74,7 @@ def numbers() -> str:
     suite = loader.load("core")
     design, length = suite.design, suite.law.draft_length + 1
     return (
-        f"It cries wolf at most once in {1 / design.false_alarm:,.0f} runs of a correct engine. And it would have seen, "
+        f"It cries wolf at most once in {1 / design.false_alarm:,.0f} runs of a correct engine. It would have seen, "
         f"all but once in {1 / design.miss:,.0f} times, a fault that changes one greedy token in "
         f"{1 / design.token_fault_rate:,.0f} or that moves the law of the first {length} sampled tokens by a total "
         f"variation of {design.law_effect}."
