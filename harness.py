@@ -10,6 +10,7 @@ import json
 import math
 import shlex
 import sys
+import traceback
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from importlib.util import module_from_spec, spec_from_file_location
@@ -34,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse("interrupted", COULD_NOT_JUDGE, argv)
     except _refusals() as error:
         return _refuse(str(error), getattr(error, "exit_status", 2), argv)
+    except Exception as error:  # noqa: BLE001 - the outermost boundary: a bug of ours must not look like HOLD (1)
+        traceback.print_exc()
+        return _refuse(f"a bug in draftgate, nothing was judged: {error!r}; please report it", COULD_NOT_JUDGE, argv)
     return status
 
 

@@ -101,6 +101,9 @@ class Target(Protocol):
     def encode(self, messages: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
         """Prompt ids of a conversation, the assistant's turn opened."""
 
+    def check(self, request: Request) -> None:
+        """Raises an error of one line where the request cannot be served."""
+
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
         """Answers in the order of the requests, decoded as one batch."""
 

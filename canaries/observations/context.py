@@ -37,6 +37,13 @@ class Context:
             for canary in canaries
         ]
 
+    def check_prompts(self) -> None:
+        """Raises before anything is recorded where a canary does not fit the target's context."""
+        for cell in self.suite.cells:
+            canaries = self.suite.canaries_for(cell)
+            for request in self.requests(canaries, tokens=cell.tokens, sampling=sampling_of(cell), label="check"):
+                self.baseline.check(request)
+
 
 def sampling_of(cell: Cell) -> Sampling:
     """The cell's sampling parameters."""

@@ -15,7 +15,7 @@ from rich.text import Text
 from ..contracts import Reason
 from ..reasons import CULPRITS, REASONS
 from . import tables
-from .text import clean, interval, number, odds, speed_line, where
+from .text import clean, interval, number, odds, some, speed_line, where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ def _banner(summary: Mapping[str, Any]) -> Panel:
     if summary["culprit"]:
         lines.append(Text(FAULTS[summary["culprit"]], style="bold"))
     if summary["fault"]:
-        lines.append(Text(f"A fault was planted on purpose: {clean(summary['fault'])}."))
+        lines.append(Text(f"Planted on purpose: {clean(summary['fault'])}."))
     lines.append(Text(_who(summary["identity"])))
     return Panel(Group(*lines), border_style=colour)
 
@@ -105,7 +105,7 @@ def _reason(reason: Reason, held: Sequence[Mapping[str, Any]]) -> Text:
             f"\n- {where(one['check'], [one['cell']] if one['cell'] else [])}: {clean(one['summary'])}", "default"
         )
         if one["reproduce"]:
-            text.append(f"\n  to reproduce: {clean(', '.join(one['reproduce']))}", "default")
+            text.append(f"\n  to reproduce: {some(one['reproduce'])}", "default")
     text.append(f"\nmeans: {row.means}\nnext:  {row.next}", "not bold")
     return text
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
+SHOWN = 6  # names listed on one screen; the summary holds all
 UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # control, format (bidi), surrogate, line breaks
 
 
 def clean(text: object) -> str:
     """The text on one line; what does not print is spelled out, the escape character as backslash, x, 1, b."""
     return "".join(_spelled(char) if unicodedata.category(char) in UNPRINTABLE else char for char in str(text))
+
+
+def some(names: list[str]) -> str:
+    """The first few names, and how many more there are."""
+    shown = clean(", ".join(names[:SHOWN]))
+    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
 
 
 def number(value: Any, form: str = ".2f") -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...engine.cache.contiguous import ContiguousCache
 from ...engine.decoding.plain import PlainDecoder
+from ...engine.decoding.prefill import refuse
 from ...engine.decoding.speculative import SpeculativeDecoder
 from ...engine.drafters.base import Drafter
 from ...engine.drafters.draft_model import DraftModel
@@ -67,6 +68,10 @@ class ReferenceTarget:
         """Ids that end an answer."""
         return self.model.eos if isinstance(self.model, HuggingFaceModel) else ()
 
+    def check(self, request: Request) -> None:
+        """Raises PromptTooLong or EngineError where the request cannot be served."""
+        refuse(self.model, request)
+
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
         """Answers in the order of the requests, decoded as one batch."""
         if self.method == "plain":
@@ -113,6 +118,11 @@ class ReferenceTarget:
         """How many tokens a round proposes at most; 0 for plain decoding."""
         return 0 if self.method == "plain" else int(self.options.get("k", DRAFT_LENGTH))
 
+    @property
+    def label(self) -> str:
+        """The arm as it is named on the command line: `plain`, `draft:k=4`."""
+        return self.method if self.method == "plain" else f"{self.method}:k={self.draft_length}"
+
     def identity(self) -> dict[str, Any]:
         """Effective configuration and digests."""
         parts = {
@@ -121,7 +131,7 @@ class ReferenceTarget:
             "randomness": type(self.strategies.randomness).__name__,
         }
         described = {
-            "target": self.name,
+            "name": self.label,
             "method": self.method,
             "guarantee": self.guarantee,
             "model": self.model.identity(),

@@ -133,12 +133,17 @@ class HuggingFaceModel:
         same_size = self.vocabulary == other.vocabulary
         return same_size and bool(self.tokenizer.get_vocab() == other.tokenizer.get_vocab())
 
+    @property
+    def parameters(self) -> int:
+        """How many weights, shared ones counted once."""
+        return sum(p.numel() for p in self.model.parameters())
+
     def identity(self) -> dict[str, Any]:
         """Weights digest, architecture, dtype, library versions."""
         return self._source | {
             "architecture": type(self.model).__name__,
             "dtype": str(self.model.dtype).removeprefix("torch."),
-            "parameters": sum(p.numel() for p in self.model.parameters()),
+            "parameters": self.parameters,
             "vocabulary": self.vocabulary,
             "chat_template": self.tokenizer.chat_template is not None,
             "torch": torch.__version__,

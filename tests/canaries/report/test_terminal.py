@@ -152,7 +152,7 @@ def test_no_colour_where_none_is_wanted_and_colour_where_it_is(monkeypatch):
 
 
 def test_a_planted_fault_is_said_in_the_banner():
-    assert "planted on purpose: F06." in words(screen(held_case(header=HEADER | {"fault": "F06"})))
+    assert "Planted on purpose: F06." in words(screen(held_case(header=HEADER | {"fault": "F06"})))
     assert "planted" not in words(screen(held_case()))
 
 
