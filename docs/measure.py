@@ -122,9 +122,8 @@ def _made_on(run: Run) -> str:
 def _asked(found: Mapping[str, Any]) -> tuple[str, str, str]:
     identity = found["identity"]
     suite, candidate = identity["suite"], identity["candidate"]
-    name = candidate.get("target") or candidate.get("name", "-")
-    options = ",".join(f"{key}={value}" for key, value in candidate.get("options", {}).items())
-    return f"{suite['name']} {suite['version']}", f"{name}:{options}" if options else name, str(identity["seed"])
+    more = [f"{key}={value}" for key, value in candidate.get("options", {}).items() if key != "k"]  # k is in the name
+    return f"{suite['name']} {suite['version']}", ",".join([candidate["name"], *more]), str(identity["seed"])
 
 
 def _reasons(found: Mapping[str, Any]) -> str:

@@ -46,10 +46,10 @@ def test_a_held_run_without_a_plant_stays_among_the_honest_ones(measure, tmp_pat
 
 
 def test_the_candidate_is_named_with_its_options(measure, tmp_path):
-    candidate = {"target": "draft", "options": {"k": 4}}
+    candidate = {"name": "ngram:k=4", "options": {"k": 4, "longest": 5}}
     page = written(measure, write_run(tmp_path / "run", header=HEADER | {"candidate": candidate}))
 
-    assert "| draft:k=4 |" in page
+    assert "| ngram:k=4,longest=5 |" in page
 
 
 def test_what_a_run_was_made_on_stands_beside_its_figures(measure, tmp_path):

@@ -14,7 +14,7 @@ from repository import PACKAGES, ROOT, committed, modules, parsed
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 IMPORT_NAMES = {"jinja2": None}  # needed by chat templates, never imported by us
 PLACES = re.compile(
-    r"/(work|root|home|Users)/[a-z]|localhost:[0-9]|file:[/]{3}|index-url (?!https://download\.pytorch\.org/)"
+    r"/(work|root|home|Users)/[a-z]|localhost:[0-9]|file:[/]{3}|index-url[ ](?!https://download\.pytorch\.org/)"
 )
 TEXTS = {".py", ".md", ".toml", ".txt", ".json", ".jsonl", ".jinja", ""}
 PINNED = re.compile(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*")
@@ -49,18 +49,11 @@ def test_every_data_file_of_the_package_is_declared():
 
 
 def test_what_is_imported_is_required_and_nothing_else_is():
-    imported = set()
-    for module in modules():
-        for node in parsed(module).body + [n for f in ast_functions(module) for n in f.body]:
-            imported |= top_names(node)
-    imported = {name for name in imported if name not in sys.stdlib_module_names and name != "draftgate"}
+    names = {name for module in modules() for node in ast.walk(parsed(module)) for name in top_names(node)}
+    imported = names - sys.stdlib_module_names - {"draftgate"}
     required = {name_of(requirement) for requirement in PROJECT["project"]["dependencies"]}
 
     assert required - set(IMPORT_NAMES) == imported
-
-
-def ast_functions(module):
-    return [node for node in ast.walk(parsed(module)) if isinstance(node, ast.FunctionDef | ast.If)]
 
 
 def top_names(node):
