@@ -142,3 +142,9 @@ def test_the_changelog_speaks_of_this_version_or_of_what_comes_next():
     version = tomllib.loads(text("pyproject.toml"))["project"]["version"]
 
     assert re.search(rf"^## \[(Unreleased|{re.escape(version)})\]", text("CHANGELOG.md"), re.MULTILINE)
+
+
+def test_versions_on_a_page_are_the_tested_ones():
+    named = {found for page in PAGES for found in re.findall(r"\b[a-z]+==[0-9.]+[0-9]", text(page))}
+
+    assert named - set(text("constraints.txt").splitlines()) == set()
