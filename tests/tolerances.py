@@ -8,3 +8,4 @@ TINY = 1e-300  # absolute; what is smaller may be lost to underflow
 SURE = 1e-6  # chance that a simulation test fails although the code is right, whatever its seed: a red run is a bug
 PEARSON_RATE = 1.5  # a nominal 1e-2 of the chi-square tail is at most this many times 1e-2 at >= 50 expected a cell
 COVERAGE_LOSS = 0.02  # bootstrap intervals over 10 prompts may cover this much less than they say (Hesterberg 2015)
+NUCLEUS_EDGE = 1e-9  # absolute; a top-p edge this near to a running sum may be decided by the order of additions
