@@ -19,6 +19,8 @@ from .huggingface import HuggingFaceModel
 # bfloat16
 # about 2e-2; a node that sees one token too many or too few moves logits by the order of their spread.
 _TOLERANCE = {"float32": 1e-3, "float64": 1e-6, "float16": 2e-2, "bfloat16": 8e-2}
+# How foreign code says that it cannot do what it was not written for.
+_BREAKS = (LookupError, AttributeError, TypeError, ValueError, RuntimeError)
 
 
 class Scoring(StrEnum):
@@ -30,6 +32,19 @@ class Scoring(StrEnum):
 
 def probe(model: HuggingFaceModel) -> Scoring:
     """Decides by trying. Raises ModelRefused, with one line, where not even chains agree with the model's own pass."""
+    try:
+        return _tried(model)
+    except ModelRefused:
+        raise
+    except _BREAKS as error:  # layers with a state of their own look for it in the cache, and there is none
+        reason = (str(error).splitlines() or [""])[0]
+        raise ModelRefused(
+            f"{type(model.model).__name__} cannot be scored with explicit positions, mask and cache "
+            f"({type(error).__name__}: {reason}); draftgate needs attention in every layer"
+        ) from error
+
+
+def _tried(model: HuggingFaceModel) -> Scoring:
     prompt, branches = _tokens(model)
     wanted = [model.native_logits([*prompt, *branch]) for branch in branches]
     if not _agrees(model, _chain(model, prompt, branches), wanted[1][-len(branches[1]) :]):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import torch
+import transformers
 
 from draftgate.canaries.targets.reference import EMBEDDED
 from draftgate.engine.errors import ModelRefused
@@ -63,3 +64,21 @@ def test_sixteen_bits_of_rounding_are_forgiven_and_a_wrong_mask_is_not(dtype):
 
     assert Scoring.TREE == probe(model)
     assert Scoring.CHAIN == probe(wrapped(IgnoresTheMask, model))
+
+
+def test_a_hybrid_whose_layers_keep_a_state_is_refused_in_one_line(target):
+    """Its convolution looks for its state in the cache; what it finds is an error of its own kind."""
+    config = transformers.Lfm2Config(
+        vocab_size=512,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        full_attn_idxs=[1],
+    )
+    hybrid = HuggingFaceModel(transformers.AutoModelForCausalLM.from_config(config), target.tokenizer, {})
+
+    with pytest.raises(ModelRefused, match=r"Lfm2ForCausalLM cannot be scored .*attention in every layer") as caught:
+        probe(hybrid)
+    assert 1 == len(str(caught.value).splitlines())
