@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from hypothesis import settings
 
 from draftgate.canaries.targets.reference import EMBEDDED
 from draftgate.engine.drafters.base import Situation
@@ -14,6 +15,9 @@ from draftgate.engine.models import huggingface
 from draftgate.engine.models.table import TableModel, peaked_table
 from draftgate.engine.randomness import CounterRandomness, Purpose
 from draftgate.engine.request import Request, Sampling
+
+settings.register_profile("unhurried", deadline=None)  # a busy machine must not turn a test red
+settings.load_profile("unhurried")
 
 
 def table_model(vocabulary=4, period=3, seed=0):

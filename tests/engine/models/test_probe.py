@@ -37,6 +37,13 @@ class BooleanMask(HuggingFaceModel):
         return torch.from_numpy(seen)[:, None].to(self.model.dtype)
 
 
+class OneMaskForAllRows(HuggingFaceModel):
+    """Every row sees as far as the first: right alone, wrong beside a longer row."""
+
+    def _masks(self, seen, places, cache):
+        return super()._masks(np.repeat(seen[:1], len(seen), axis=0), places, cache)
+
+
 def wrapped(kind, model):
     return kind(model.model, model.tokenizer, {})
 
@@ -49,8 +56,8 @@ def test_a_model_that_ignores_the_mask_may_be_asked_for_chains_only(target):
     assert Scoring.CHAIN == probe(wrapped(IgnoresTheMask, target))
 
 
-@pytest.mark.parametrize("kind", [IgnoresPositions, BooleanMask])
-def test_a_model_that_is_wrong_behind_a_rollback_is_refused_in_one_line(kind, target):
+@pytest.mark.parametrize("kind", [IgnoresPositions, BooleanMask, OneMaskForAllRows])
+def test_a_model_that_is_wrong_behind_a_rollback_or_beside_a_longer_row_is_refused_in_one_line(kind, target):
     with pytest.raises(
         ModelRefused, match="LlamaForCausalLM answers differently when drafts are rolled back"
     ) as caught:
@@ -82,3 +89,26 @@ def test_a_hybrid_whose_layers_keep_a_state_is_refused_in_one_line(target):
     with pytest.raises(ModelRefused, match=r"Lfm2ForCausalLM cannot be scored .*attention in every layer") as caught:
         probe(hybrid)
     assert 1 == len(str(caught.value).splitlines())
+
+
+def test_a_model_with_a_window_of_its_own_that_reads_another_row_is_refused(target):
+    """GPT-Neo cuts its local window out of the whole cache: in a shorter row that is the wrong place."""
+    config = transformers.GPTNeoConfig(
+        vocab_size=512,
+        hidden_size=32,
+        num_layers=2,
+        num_heads=4,
+        attention_types=[[["global", "local"], 1]],
+        window_size=6,
+        max_position_embeddings=128,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
+    torch.manual_seed(0)
+    windowed = transformers.AutoModelForCausalLM.from_config(config)
+    for parameter in windowed.parameters():
+        if parameter.ndim > 1:
+            parameter.data.mul_(4)  # fresh weights hardly look around themselves
+
+    with pytest.raises(ModelRefused, match="GPTNeoForCausalLM answers differently"):
+        probe(HuggingFaceModel(windowed, target.tokenizer, {}))
