@@ -41,7 +41,7 @@ def next_token_probs(logits: npt.NDArray[np.floating], samplings: Sequence[Sampl
 def _law(logits: Floats, sampling: Sampling) -> Floats:
     if sampling.temperature == 0:
         return one_hot(logits.argmax(axis=-1), logits.shape[-1])
-    probs = softmax(logits / sampling.temperature)
+    probs = softmax(_heated(logits, sampling.temperature))
     if 0 < sampling.top_k < probs.shape[-1]:
         least = np.partition(probs, -sampling.top_k, axis=-1)[..., -sampling.top_k, None]
         probs = normalised(np.where(probs >= least, probs, 0.0))
@@ -50,6 +50,13 @@ def _law(logits: Floats, sampling: Sampling) -> Floats:
     if sampling.min_p > 0:
         probs = normalised(np.where(probs >= sampling.min_p * probs.max(axis=-1, keepdims=True), probs, 0.0))
     return probs
+
+
+def _heated(logits: Floats, temperature: float) -> Floats:
+    """Distances below the largest logit, divided by `temperature`; -inf where that is too small for a float64."""
+    with np.errstate(over="ignore"):
+        distances: Floats = (logits - logits.max(axis=-1, keepdims=True)) / temperature
+    return distances
 
 
 def softmax(logits: Floats) -> Floats:
@@ -102,8 +109,8 @@ def in_support(logits: Floats, token: int, sampling: Sampling, slack: float) -> 
     kept = _law(logits[None], Sampling(temperature=sampling.temperature, top_k=sampling.top_k))[0]
     if kept[ahead].sum() >= sampling.top_p + slack and sampling.top_p < 1:
         return False
-    best = (logits.max() - logits[token]) / sampling.temperature
-    return sampling.min_p == 0 or bool(best <= -np.log(sampling.min_p) + slack)
+    behind = -_heated(logits, sampling.temperature)[token]
+    return sampling.min_p == 0 or bool(behind <= -np.log(sampling.min_p) + slack)
 
 
 def _nucleus(probs: Floats, top_p: float) -> npt.NDArray[np.bool_]:

@@ -23,8 +23,8 @@ class DraftTree:
     """Proposed continuations of one context.
 
     `tokens` and `parents` have shape (nodes,), `probs` (nodes, vocabulary): row `i` is the law that node `i`'s token
-    was
-    really drawn from (one-hot where it was chosen rather than drawn). Row 0 of `probs` is not read; `parents[0]` is -1.
+    was really drawn from (one-hot where it was chosen rather than drawn). Row 0 of `probs` is not read; `parents[0]` is
+    -1.
     """
 
     tokens: Ints

@@ -84,7 +84,11 @@ class Certain:
 
 
 def not_observed(check: str, case: Case) -> Finding:
-    """The finding where the record lacks what a check needs."""
+    """The finding where the record lacks what a check needs: nothing to look at, or nothing looked at."""
+    if not case.draft_length:
+        return Finding(
+            check=check, cell=case.cell.name, status=Status.NOT_EXERCISED, summary="the candidate does not speculate"
+        )
     return Finding(
         check=check,
         cell=case.cell.name,

@@ -6,12 +6,13 @@ speculation rejected more often than chance puts them there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
 
+from ...engine.request import Generation
 from ...stats import clustering, poisson_binomial
 from ...stats.decision import decide
 from ...stats.design import rate_detectable, rate_draws
@@ -132,10 +133,14 @@ def _places(answers: Sequence[Answered], found: Sequence[Fork]) -> _Places:
     cut = {(fork.canary, fork.label): fork.at for fork in found}
     for answer in answers:
         end = cut.get((answer.canary, f"repeat {answer.repeat}"), len(answer.generation.tokens) - 1)
-        at = answer.generation.prefill
         places.seen.update((answer.canary, place) for place in range(end + 1))
-        for number in answer.generation.rounds:
-            at += number.emitted
-            if number.accepted < number.drafted:
-                places.marked.update((answer.canary, place) for place in (at - 1, at) if place <= end)
+        places.marked.update((answer.canary, place) for place in _after_rejections(answer.generation) if place <= end)
     return places
+
+
+def _after_rejections(generation: Generation) -> Iterator[int]:
+    at = generation.prefill
+    for number in generation.rounds:
+        at += number.emitted
+        if number.accepted < number.drafted:
+            yield from (at - 1, at)

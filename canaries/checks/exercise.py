@@ -3,44 +3,67 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
+from ...engine.request import Generation
 from ..contracts import Finding, Status
 from ..observations.answers import by_arm
 from .base import Case, Certain
 
 
 class Exercised(Certain):
-    """Enough rounds proposed, accepted, rejected, and accepted everything, in every kind."""
+    """Enough timed rounds proposed and accepted, in every kind; and rejection and full acceptance were met.
+
+    In greedy cells these two count the synthetic drafters' rounds on the same kind too: the verifier is the same.
+    In sampled cells, where laws are judged rather than kinds, they count over all kinds together.
+    """
 
     name = "exercise"
     observes = ("pairs",)
 
     def judge(self, case: Case) -> Finding:
-        """NOT_EXERCISED where a kind falls short of the suite's least number of rounds."""
-        pairs = case.observed("pairs")
-        kinds = {canary.id: canary.kind for canary in case.suite.canaries_for(case.cell)}
-        seen: dict[str, Counter[str]] = {kind: Counter() for kind in dict.fromkeys(kinds.values())}
-        for answer in by_arm(pairs, "candidate"):
-            for number in answer.generation.rounds:
-                seen[kinds[answer.canary]].update(_met(number.drafted, number.accepted))
-        least = case.suite.exercise
-        short = [
-            f"{kind}: {counts[path]} rounds {path}, {wanted} wanted"
-            for kind, counts in seen.items()
-            for path in ("proposed", "accepted", "rejected", "full")
-            if counts[path] < (wanted := getattr(least, path))
-        ]
-        figures: dict[str, Any] = {kind: dict(counts) for kind, counts in seen.items()}
-        total = sum((counts for counts in seen.values()), Counter[str]())
+        """NOT_EXERCISED where a kind, or the cell, falls short of the suite's least number of rounds."""
+        kinds = {canary.id: canary.kind for canary in case.suite.canaries}
+        timed = {canary.kind: Counter[str]() for canary in case.suite.canaries_for(case.cell)}
+        for answer in by_arm(case.observed("pairs"), "candidate"):
+            _count(timed[kinds[answer.canary]], answer.generation)
+        whole = sum(timed.values(), Counter[str]())
+        met = {kind: counts + Counter[str]() for kind, counts in timed.items()} if case.cell.greedy else {"all": whole}
+        for generation in _synthetic(case) if case.cell.greedy else ():
+            if kinds[generation.name] in met:
+                _count(met[kinds[generation.name]], generation)
+        short = [*_short(case, timed, ("proposed", "accepted")), *_short(case, met, ("rejected", "full"))]
+        figures: dict[str, Any] = {kind: dict(counts) for kind, counts in timed.items()}
+        seen = ", ".join(f"{whole[path]} rounds {path}" for path in ("proposed", "rejected", "full"))
         return Finding(
             check=self.name,
             cell=case.cell.name,
-            status=Status.NOT_EXERCISED if short else Status.PASS,
-            summary="; ".join(short)
-            or ", ".join(f"{total[path]} rounds {path}" for path in ("proposed", "rejected", "full")),
+            status=Status.NOT_EXERCISED if short or not timed else Status.PASS,
+            summary="; ".join(short) or seen,
             figures=figures,
         )
+
+
+def _synthetic(case: Case) -> list[Generation]:
+    """Answers of the synthetic drafters, where they were observed."""
+    variants = (case.observed("synthetic") or {"variants": {}})["variants"].values()
+    return [Generation.from_json(generation) for variant in variants for generation in variant["generations"]]
+
+
+def _short(case: Case, counted: Mapping[str, Counter[str]], paths: tuple[str, ...]) -> list[str]:
+    least = case.suite.exercise
+    return [
+        f"{kind}: {counts[path]} rounds {path}, {wanted} wanted"
+        for kind, counts in counted.items()
+        for path in paths
+        if counts[path] < (wanted := getattr(least, path))
+    ]
+
+
+def _count(counts: Counter[str], generation: Generation) -> None:
+    for number in generation.rounds:
+        counts.update(_met(number.drafted, number.accepted))
 
 
 def _met(drafted: int, accepted: int) -> list[str]:

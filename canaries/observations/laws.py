@@ -2,8 +2,7 @@
 
 Two targets take the model's place. `table`: a small vocabulary whose law depends on position and history, so that the
 joint law of a whole round can be written down. `rows`: rows recorded from the run's own models, the likeliest tokens
-kept
-and the rest lumped, different at every position. p and q differ everywhere; the verifier, the cache and the chance
+kept and the rest lumped, different at every position. p and q differ everywhere; the verifier, the cache and the chance
 are the candidate's.
 """
 

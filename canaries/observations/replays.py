@@ -30,10 +30,12 @@ def observe(context: Context, cell: Cell, pairs: Mapping[str, Any]) -> dict[str,
         else [(a.canary, a.generation.tokens) for a in candidate]
     )
     plain = [(requests[a.canary], a.generation.tokens) for a in baseline]
+    measured = noise(context, plain[:NOISE_ROWS])
+    slack = context.suite.noise.fork_multiple * max(measured["logits"].values())
     return {
-        "noise": noise(context, plain[:NOISE_ROWS]),
-        "census": _scored(context, plain) if cell.greedy else [],
-        "candidate": _scored(context, [(requests[canary], tokens) for canary, tokens in judged]),
+        "noise": measured,
+        "census": _scored(context, plain, slack) if cell.greedy else [],
+        "candidate": _scored(context, [(requests[canary], tokens) for canary, tokens in judged], slack),
         "replayed": [canary for canary, _ in judged],
     }
 
@@ -57,8 +59,7 @@ def _requests(context: Context, cell: Cell) -> list[Request]:
     return context.requests(canaries, tokens=cell.tokens, sampling=sampling_of(cell), label="replay")
 
 
-def _scored(context: Context, answers: Sequence[tuple[Request, tuple[int, ...]]]) -> list[dict[str, Any]]:
-    slack = context.suite.noise.unstable_above
+def _scored(context: Context, answers: Sequence[tuple[Request, tuple[int, ...]]], slack: float) -> list[dict[str, Any]]:
     found = context.baseline.score([r for r, _ in answers], [t for _, t in answers], width=0, slack=slack)
     return [replay_json(replay) for replay in found]
 

@@ -62,9 +62,10 @@ class ContiguousCache:
 
     def _compact(self, row: int, start: int, path: Sequence[int]) -> None:
         source = torch.tensor([start + node for node in path], dtype=torch.long)
-        for stored in self._layers.values():
-            for tensor in stored:
-                tensor[row, :, start + 1 : start + 1 + len(path)] = tensor[row, :, source]
+        with torch.inference_mode():  # a model's pass leaves inference tensors, which may be changed nowhere else
+            for stored in self._layers.values():
+                for tensor in stored:
+                    tensor[row, :, start + 1 : start + 1 + len(path)] = tensor[row, :, source]
 
     def _grown(self, layer: int, keys: Tensor, values: Tensor, reach: int) -> Entries:
         stored = self._layers.get(layer)

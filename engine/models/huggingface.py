@@ -11,11 +11,13 @@ import inspect
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from safetensors import SafetensorError
 from torch import Tensor
 
 from ..cache.base import Cache
@@ -157,10 +159,17 @@ def load(folder: str | Path, dtype: torch.dtype = torch.float32) -> HuggingFaceM
     if not (path / "config.json").is_file():
         raise ModelMissing(f"no model at {path}: there is no config.json; name a folder written by save_pretrained")
     try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(path, dtype=dtype, local_files_only=True)
+        model, report = transformers.AutoModelForCausalLM.from_pretrained(
+            path, dtype=dtype, local_files_only=True, output_loading_info=True
+        )
         tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise ModelMissing(f"the model at {path} cannot be loaded: {str(error).splitlines()[0]}") from error
+    except (OSError, ValueError, KeyError, RuntimeError, EOFError, UnpicklingError, SafetensorError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ModelMissing(f"the model at {path} cannot be loaded: {reason}") from error
+    if report["missing_keys"]:  # transformers would fill them with random numbers
+        raise ModelMissing(f"the model at {path} cannot be loaded: its weights lack {min(report['missing_keys'])}")
+    if not tokenizer("a", add_special_tokens=False)["input_ids"]:  # what transformers makes up where no file is
+        raise ModelMissing(f"the model at {path} cannot be loaded: its tokenizer knows no text")
     return HuggingFaceModel(model, tokenizer, {"model": path.name, "weights_sha256": _digest(path)})
 
 

@@ -1,8 +1,8 @@
 """Makes the text that the embedded family learns from.
 
 Short conversations of four kinds: exact copying, JSON from given fields, counting, and freer prose. Words are built
-from
-syllables, so that copying has to be learned as a skill rather than as a list. Knows nothing about tokens or models.
+from syllables, so that copying has to be learned as a skill rather than as a list. Knows nothing about tokens or
+models.
 """
 
 from __future__ import annotations

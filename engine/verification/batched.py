@@ -26,8 +26,7 @@ class Chains(NamedTuple):
     """Chains padded to one depth k; node 0 is the root.
 
     tokens (rows, k + 1), draft_probs and target_probs (rows, k + 1, vocabulary), accept (rows, k + 1), lengths and
-    final
-    (rows,): how many tokens were drafted, and the uniform of the last token.
+    final (rows,): how many tokens were drafted, and the uniform of the last token.
     """
 
     tokens: Ints

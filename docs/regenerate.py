@@ -1,0 +1,169 @@
+"""Rewrites what the README shows of the program: tables from its registries, output from its runs.
+
+`python docs/regenerate.py` rewrites the tables; with `--runs` the two runs of the first screen too, in minutes.
+Blocks stand between `<!-- NAME: written by docs/regenerate.py -->` and `<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from draftgate.canaries.checks.registry import CHECKS
+from draftgate.canaries.faults.registry import PLANTS
+from draftgate.canaries.reasons import REASONS
+from draftgate.canaries.targets.registry import ROWS
+from draftgate.suites import loader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+RUNS = {  # what is run, and the heading before which the first screen ends
+    "honest": ("draftgate run", "Checks by cell"),
+    "planted": ("draftgate run --fault resample-from-target", "Not looked at"),
+}
+
+QUESTIONS = {  # a check's question in one line; a test holds the names against the registry
+    "exact_tokens": "Are all greedy tokens those of plain decoding, near ties within the measured noise aside?",
+    "exact_text": "Are answers whose wording is known right, where plain decoding is right?",
+    "json_valid": "Is JSON valid against its schema, where plain decoding's is?",
+    "noise": "Does plain decoding agree with itself, at other widths and batches?",
+    "knobs": "Do all draft lengths give the same greedy answers?",
+    "synthetic": "Do drafters that are always right, always wrong or random give the same greedy answers?",
+    "exercise": "Did enough rounds propose, accept, reject, and accept everything?",
+    "algebra": "Do tokens, rounds, arrival times and finish reasons add up?",
+    "acceptance": "Is acceptance what it must be where it can be computed?",
+    "law": "Does a whole round follow the exact law, on a table and on rows recorded from the model?",
+    "pit": "Do the timed tokens follow plain decoding's law at their own prefix?",
+    "support": "Does every token lie within top-k and top-p?",
+    "speed": "How fast, in interleaved pairs, beside plain against plain?",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The README stands rewritten; asks for the runs only where told to."""
+    blocks = tables()
+    if "--runs" in arguments:
+        blocks |= {name: shown(*run) for name, run in RUNS.items()}
+    README.write_text(replaced(README.read_text(encoding="utf-8"), blocks), encoding="utf-8")
+    return 0
+
+
+def tables() -> dict[str, str]:
+    """Every table by the name of its block, as the registries have it now."""
+    made: dict[str, Callable[[], str]] = {
+        "numbers": numbers,
+        "methods": methods,
+        "checks": checks,
+        "reasons": reasons,
+        "faults": faults,
+        "suites": suites,
+    }
+    return {name: make() for name, make in made.items()}
+
+
+def numbers() -> str:
+    """What a PASS on core means, from the suite's own design."""
+    suite = loader.load("core")
+    design, length = suite.design, suite.law.draft_length + 1
+    return (
+        f"It cries wolf at most once in {1 / design.false_alarm:,.0f} runs of a correct engine. It would have seen, "
+        f"all but once in {1 / design.miss:,.0f} times, a fault that changes one greedy token in "
+        f"{1 / design.token_fault_rate:,.0f} or that moves the law of the first {length} sampled tokens by a total "
+        f"variation of {design.law_effect}."
+    )
+
+
+def methods() -> str:
+    """Method, guarantee, and the checks that its cells must pass."""
+    required = loader.load("core").required["reference"]
+    same = set(required.greedy) & set(required.sampled)
+    greedy = ", ".join(check for check in required.greedy if check not in same)
+    sampled = ", ".join(check for check in required.sampled if check not in same)
+    judged = [row for row in ROWS if row.candidate and row.name != "plain"]
+    head = ("method", "what it is", "options", "guarantee", "greedy cells", "sampled cells")
+    rows = ((f"`{r.name}`", r.summary, _code(r.options), r.guarantee, greedy, sampled) for r in judged)
+    return f"{_table(head, rows)}\n\nIn both kinds of cell: {', '.join(c for c in required.greedy if c in same)}."
+
+
+def checks() -> str:
+    """Every check, its question, and where core requires it."""
+    suite = loader.load("core")
+    required = suite.required["reference"]
+    rows = (
+        (
+            f"`{name}`",
+            QUESTIONS[name],
+            "required" if name in required.greedy else "",
+            "required" if name in required.sampled else "",
+        )
+        for name in CHECKS
+    )
+    return _table(("check", "question", "greedy cells", "sampled cells"), rows)
+
+
+def reasons() -> str:
+    """Why a result is held, who is at fault, what to do."""
+    rows = ((f"`{reason}`", row.culprit, row.means, row.next) for reason, row in REASONS.items())
+    return _table(("reason", "at fault", "means", "next"), rows)
+
+
+def faults() -> str:
+    """What can be planted and what the gate must answer."""
+    rows = ((p.code, f"`{p.name}`", p.summary, p.expected, f"`{p.seen_by}`" if p.seen_by else "") for p in PLANTS)
+    return _table(("code", "name", "what it does", "must be answered", "seen by"), rows)
+
+
+def suites() -> str:
+    """The suites that ship."""
+    rows = ((f"`{row.name}`", row.version, ", ".join(row.cells), loader.load(row.name).purpose) for row in _newest())
+    return _table(("suite", "version", "cells", "for"), rows)
+
+
+def shown(command: str, heading: str) -> str:
+    """The command and the first screen of what it really printed, from a folder of its own."""
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
+    start = [sys.executable, str(ROOT / "harness.py"), *command.split()[1:]]
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(  # noqa: S603 - our own command
+            start, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment, check=False
+        )
+    lines = "\n".join(line.rstrip() for line in done.stdout.splitlines())
+    first, fold, _ = lines.partition(f"\n{heading}")
+    if not fold:
+        raise SystemExit(f"{command} ended with status {done.returncode} and no report")
+    return f"```console\n$ {command}\n{first.rstrip()}\n[...]\n$ echo $?\n{done.returncode}\n```"
+
+
+def replaced(text: str, blocks: dict[str, str]) -> str:
+    """The text with these blocks' contents exchanged. Raises SystemExit for a block that it does not have."""
+    for name, block in blocks.items():
+        begin = f"<!-- {name}: written by docs/regenerate.py -->"
+        found = re.compile(f"{re.escape(begin)}.*?<!-- end -->", re.DOTALL)
+        if not found.search(text):
+            raise SystemExit(f"there is no block {begin!r}")
+        text = found.sub(lambda _, new=f"{begin}\n{block}\n<!-- end -->": new, text)  # type: ignore[misc]
+    return text
+
+
+def _newest() -> Iterable[loader.SuiteRow]:
+    return {row.name: row for row in loader.available()}.values()
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
+
+
+def _code(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,78 @@
+"""Figures on the page are those of the runs, and of nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases import HEADER, write_run
+from draftgate.canaries import record
+from draftgate.canaries.errors import CannotJudge, RecordBroken
+from repository import script
+
+
+@pytest.fixture
+def measure(tmp_path, monkeypatch):
+    """The script, writing somewhere else."""
+    module = script("measure")
+    monkeypatch.setattr(module, "RESULTS", tmp_path / "results.md")
+    return module
+
+
+def written(measure, *folders):
+    assert measure.main(list(map(str, folders))) == 0
+    return measure.RESULTS.read_text(encoding="utf-8")
+
+
+def test_an_honest_run_is_shown_with_its_interval_and_its_cells(measure, tmp_path):
+    page = written(measure, write_run(tmp_path / "run"))
+
+    assert "| core v1 | draft:k=4 | 0 | PASS |  | 1.72 [1.65, 1.79] | [0.98, 1.02] |" in page
+    assert "| b8 | PASS | 1.72 [1.65, 1.79] | [0.98, 1.02] | 24 | 3.44 | 82%, 71% |" in page
+    assert "Planted" not in page
+
+
+def test_a_planted_run_is_shown_with_what_became_of_it_and_no_speed(measure, tmp_path):
+    page = written(measure, write_run(tmp_path / "run", verdict="HOLD", header=HEADER | {"fault": "F43"}))
+
+    assert "| HOLD CORRECTNESS | HOLD CORRECTNESS | exact_tokens |" in page
+    assert "1.72" not in page
+
+
+def test_a_held_run_without_a_plant_stays_among_the_honest_ones(measure, tmp_path):
+    page = written(measure, write_run(tmp_path / "a"), write_run(tmp_path / "b", verdict="HOLD"))
+
+    assert "| 0 | PASS |  |" in page
+    assert "| 0 | HOLD | CORRECTNESS |" in page
+
+
+def test_the_candidate_is_named_with_its_options(measure, tmp_path):
+    candidate = {"name": "ngram:k=4", "options": {"k": 4, "longest": 5}}
+    page = written(measure, write_run(tmp_path / "run", header=HEADER | {"candidate": candidate}))
+
+    assert "| ngram:k=4,longest=5 |" in page
+
+
+def test_what_a_run_was_made_on_stands_beside_its_figures(measure, tmp_path):
+    page = written(measure, write_run(tmp_path / "run", header=HEADER | {"machine": {"cores": 2}}))
+
+    assert "; cores 2." in page
+
+
+def test_an_edited_record_is_not_quoted(measure, tmp_path):
+    path = write_run(tmp_path / "run") / record.NAME
+    path.write_bytes(path.read_bytes().replace(b'"seed": 0', b'"seed": 1'))
+
+    with pytest.raises(RecordBroken):
+        measure.main([str(path.parent)])
+    assert not measure.RESULTS.exists()
+
+
+def test_a_run_that_did_not_finish_is_not_quoted(measure, tmp_path):
+    with pytest.raises(CannotJudge):
+        measure.main([str(tmp_path)])
+
+
+def test_without_runs_nothing_is_written(measure, capsys):
+    assert measure.main([]) == 2
+    assert "usage" in capsys.readouterr().err
+    assert not measure.RESULTS.exists()
