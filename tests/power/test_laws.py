@@ -130,3 +130,12 @@ def test_a_planted_fault_is_held(plant):
     found = findings(PLANTED[plant])
 
     assert Reason.DISTRIBUTION in {finding.reason for finding in found if finding.status is Status.FAIL}
+
+
+def test_a_fault_below_the_declared_effect_may_pass_and_the_findings_say_so():
+    """Acceptance five percent too kind moves the law by about 0.02: smoke promises less, and core's effect is 0.03."""
+    law, acceptance = findings(arm(strategies(verifier=Scaled(1.05))))
+
+    assert (Status.PASS, Status.PASS) == (law.status, acceptance.status)
+    assert float(law.seen.rpartition(" ")[2]) > 0.03
+    assert float(acceptance.seen.rpartition(" ")[2]) > 0.03

@@ -25,6 +25,10 @@ def test_what_was_not_observed_is_incomplete():
     assert (Status.INCONCLUSIVE, Reason.INCOMPLETE, "greedy") == (finding.status, finding.reason, finding.cell)
 
 
+def test_what_a_candidate_without_speculation_lacks_was_not_exercised():
+    assert not_observed("law", case(record(), k=0)).status is Status.NOT_EXERCISED
+
+
 def test_an_observation_of_the_cell_comes_before_one_of_the_run():
     observations = {"greedy/knobs": 1, "knobs": 2, "pairs": 3}
 
