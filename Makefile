@@ -1,5 +1,5 @@
 # `make run` sets up and judges the reference engine, `make test` sets up and tests: both from a fresh clone.
-# Without a GPU, PyTorch's smaller CPU build: make run TORCH="--index-url https://download.pytorch.org/whl/cpu"
+# Without a GPU, PyTorch's smaller CPU build: make run TORCH="--index-url URL", see the README.
 
 PYTHON ?= python3
 TORCH ?=

@@ -25,13 +25,15 @@ class Silent:
     """Shows nothing."""
 
     def total(self, n: int) -> None:
+        """Not shown."""
         del n
 
     def step(self, name: str) -> None:
+        """Not shown."""
         del name
 
     def close(self) -> None:
-        pass
+        """Nothing to close."""
 
 
 class Bar:
@@ -54,13 +56,16 @@ class Bar:
         self._rich.start()
 
     def total(self, n: int) -> None:
+        """The bar's length."""
         self._rich.update(self._task, total=n)
 
     def step(self, name: str) -> None:
+        """The bar grows by the step that is done and names the one that begins."""
         self._rich.update(self._task, advance=int(self._begun), description=clean(name))
         self._begun = True
 
     def close(self) -> None:
+        """The bar is gone."""
         self._rich.stop()
 
 

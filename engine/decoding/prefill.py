@@ -17,6 +17,9 @@ from ..sampling import next_token_probs
 Floats = npt.NDArray[np.float64]
 
 
+SEEDS = 2**63  # seeds are 63-bit whole numbers
+
+
 def prefill(model: LanguageModel, cache: Cache, requests: Sequence[Request]) -> Floats:
     """The law of the first token, (rows, vocabulary); afterwards the cache holds the prompts.
 
@@ -37,6 +40,10 @@ def refuse(model: LanguageModel, request: Request) -> None:
         raise EngineError(f"request {request.name} has an empty prompt; give it at least one token")
     if request.max_tokens < 1:
         raise EngineError(f"request {request.name} asks for {request.max_tokens} tokens; ask for at least 1")
+    if "" in request.stop:
+        raise EngineError(f"request {request.name} has an empty stop string; leave it out")
+    if not 0 <= request.seed < SEEDS:
+        raise EngineError(f"request {request.name} has seed {request.seed}; it must lie in [0, 2**63)")
     if length + request.max_tokens > model.positions:
         raise PromptTooLong(
             f"request {request.name}: {length} prompt tokens + {request.max_tokens} to generate exceed the model's "

@@ -41,6 +41,8 @@ class SpeculativeDecoder:
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
         """Answers in the order of the requests."""
+        if not requests:
+            return []
         started = time.perf_counter()
         cache = self.new_cache(len(requests))
         answers = [Answer(request, self.model.decode, started) for request in requests]

@@ -176,6 +176,7 @@ def restore(path: Path, model: LlamaForCausalLM, chosen: list[torch.optim.Optimi
 
 
 def main() -> None:
+    """Reads the command line and trains."""
     parser = argparse.ArgumentParser(description="Train one model of the embedded family.")
     parser.add_argument("name", choices=tuple(tomllib.loads(RECIPE.read_text())["models"]))
     parser.add_argument("--out", type=Path, required=True)

@@ -109,6 +109,15 @@ def test_of_a_tie_at_the_edge_of_top_p_the_first_is_kept():
     assert [0.5, 0.5, 0, 0] == law([1, 1, 1, 1], Sampling(temperature=1.0, top_p=0.45)).tolist()
 
 
+def test_a_nucleus_that_reaches_top_p_exactly_ends_there():
+    exact, half = [0.0, -math.log(2), -math.log(2)], Sampling(temperature=1.0, top_p=0.5)
+
+    assert [0.5, 0.25, 0.25] == law(exact, Sampling(temperature=1.0)).tolist()
+    assert [1, 0, 0] == law(exact, half).tolist()
+    assert not in_support(np.array(exact), 1, half, 0.0)
+    assert in_support(np.array(exact), 1, half, 1e-9)
+
+
 def test_greedy_is_a_point_mass_on_the_first_of_the_largest():
     assert [0, 1, 0, 0] == law([1, 3, 2, 3], Sampling()).tolist()
 
@@ -167,6 +176,11 @@ def test_the_first_token_whose_running_sum_exceeds_the_uniform_is_drawn():
     probs = np.array([0.25, 0.0, 0.5, 0.25])
 
     assert [0, 2, 2, 3, 3] == [int(draw(probs, u)) for u in (0.2499, 0.25, 0.7499, 0.75, ALMOST_ONE)]
+
+
+def test_a_uniform_rounded_up_to_one_still_draws_a_token_of_the_law():
+    assert 1 == draw(np.array([0.5, 0.5, 0.0]), 1.0)
+    assert 1 == draw(np.array([0.1, 0.2, 0.0]), 1.0)
 
 
 def test_draws_follow_the_law_and_draws_from_its_neighbour_do_not():

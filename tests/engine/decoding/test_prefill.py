@@ -2,10 +2,13 @@ import numpy as np
 import pytest
 
 from draftgate.engine.cache.contiguous import ContiguousCache
-from draftgate.engine.decoding.prefill import prefill, seeds
+from draftgate.engine.decoding.plain import PlainDecoder
+from draftgate.engine.decoding.prefill import prefill, refuse, seeds
+from draftgate.engine.decoding.speculative import SpeculativeDecoder
+from draftgate.engine.drafters.ngram import NGram
 from draftgate.engine.errors import EngineError, PromptTooLong
-from draftgate.engine.models.table import TableModel
-from draftgate.engine.request import Sampling
+from draftgate.engine.models.table import TableModel, peaked_table
+from draftgate.engine.request import Request, Sampling
 from draftgate.engine.sampling import next_token_probs
 
 MIXED = [Sampling(), Sampling(temperature=0.7, top_k=2), Sampling(temperature=1.3)]
@@ -63,3 +66,26 @@ def test_a_request_that_just_fits_is_served(small):
 
 def test_seeds_come_in_the_order_of_the_requests(small):
     assert [5, 0, -3] == seeds([small.request(seed=s) for s in (5, 0, -3)]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"stop": ("x", "")}, "empty stop string"),
+        ({"seed": 2**63}, "seed 9223372036854775808"),
+        ({"seed": -1}, "seed -1"),
+    ],
+)
+def test_a_request_that_cannot_mean_anything_is_refused_in_one_line(change, words):
+    model = TableModel(peaked_table(3, 2, np.random.default_rng(0)))
+
+    with pytest.raises(EngineError, match=words) as refused:
+        refuse(model, Request(name="r", prompt=(0, 1), max_tokens=2, **change))
+    assert "\n" not in str(refused.value)
+
+
+def test_no_requests_give_no_answers():
+    model = TableModel(peaked_table(3, 2, np.random.default_rng(0)))
+
+    assert PlainDecoder(model=model).generate([]) == []
+    assert SpeculativeDecoder(model=model, drafter=NGram(3, 2)).generate([]) == []

@@ -91,6 +91,16 @@ def test_a_tree_scored_at_once_equals_its_branches_scored_by_the_model_itself(mo
         assert gap(alone, seen[nodes]) < FLOAT32_TINY_LOGITS
 
 
+def test_a_branch_longer_than_the_window_behind_wide_siblings_is_scored_by_its_depth(model):
+    """The place in the block is not the position: counted by place, the window would reach too far back."""
+    branch = [31, 32, 33, 34, 35, 36, 37, 38]
+    tokens, parents = [PROMPT[-1], 11, 12, 13, *branch], (-1, 0, 0, 0, 0, *range(4, 11))
+    seen = model.score(Block.of([tokens], [parents]), prefilled(model, PROMPT[:-1]))[0]
+    alone = model.native_logits([*PROMPT, *branch])[len(PROMPT) - 1 :]
+
+    assert gap(alone, seen[[0, *range(4, 12)]]) < FLOAT32_TINY_LOGITS
+
+
 def test_after_a_rejection_the_logits_are_those_of_a_fresh_prefill(model):
     """Commits a path with a gap, then rewinds: neither leaves a trace."""
     tokens, parents = TREE
