@@ -173,6 +173,8 @@ def judge_record(record: records.Record) -> dict[str, Any]:
     """The summary of a record, from nothing but the record and the suite it names."""
     header = record.header
     suite = _suite_of(header)
+    if different := records.difference(header["baseline"].get("model"), header["candidate"].get("model"), at="model"):
+        raise RecordBroken(f"the arms differ in more than speculation ({different}); judge two arms on one model")
     shares = ledger(suite, "reference")
     required = {cell.name: suite.required["reference"].checks_for(cell) for cell in suite.cells}
     findings: list[Finding] = []

@@ -102,12 +102,16 @@ class ExactTokens:
 
 
 def _compared(answers: Sequence[Answered], found: Sequence[Fork]) -> int:
-    """Tokens up to and including the first difference of each answer."""
+    """Tokens up to and including the first difference of each answer, repeats of a canary counted once.
+
+    A greedy fault that depends on the tokens alone shows in every repeat or in none: a repeat is no new evidence.
+    """
     cut = {(fork.canary, fork.label): fork.at + 1 for fork in found}
-    return sum(
-        min(len(a.generation.tokens), cut.get((a.canary, f"repeat {a.repeat}"), len(a.generation.tokens)))
-        for a in answers
-    )
+    reached: dict[str, int] = {}
+    for a in answers:
+        length = min(len(a.generation.tokens), cut.get((a.canary, f"repeat {a.repeat}"), len(a.generation.tokens)))
+        reached[a.canary] = min(length, reached.get(a.canary, length))
+    return sum(reached.values())
 
 
 def _fork_rates(census: Sequence[dict[str, Any]], repeats: int, noise: float) -> np.ndarray[Any, np.dtype[np.float64]]:

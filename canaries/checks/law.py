@@ -87,7 +87,9 @@ class LawOfARound:
         distance = max(one.evidence.details.get("total_variation", 0.0) for one in judged.values())
         summary = f"{table['draws']} rounds on the table, {rows['draws']} on recorded rows"
         if failed:
-            summary += f": {', '.join(failed)} differ from the target's law (distance up to {distance:.3f})"
+            summary += f": {', '.join(failed)} differ from the target's law" + (
+                f" by up to {distance:.3f}" if distance else ""
+            )
         return Finding(
             check=self.name,
             cell=case.cell.name,

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from ..errors import UsageError
 
+MOST = 256  # of any whole option: a draft of more tokens than this is a slip of the hand
+
 
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
@@ -30,12 +32,12 @@ class TargetSpec:
         return cls(name.strip(), options)
 
     def whole(self, key: str, default: int, least: int = 0) -> int:
-        """The option `key` as a whole number of at least `least`."""
+        """The option `key` as a whole number of at least `least` and at most `MOST`."""
         text = self.options.get(key)
         if text is None:
             return default
-        if not text.removeprefix("-").isdecimal() or int(text) < least:
-            raise UsageError(f"{self.name}:{key}={text} is not a whole number of at least {least}")
+        if not text.removeprefix("-").isdecimal() or not least <= int(text) <= MOST:
+            raise UsageError(f"{self.name}:{key}={text} is not a whole number from {least} to {MOST}")
         return int(text)
 
     def refuse_unknown(self, known: tuple[str, ...]) -> None:

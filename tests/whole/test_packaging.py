@@ -13,9 +13,7 @@ from repository import PACKAGES, ROOT, committed, modules, parsed
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 IMPORT_NAMES = {"jinja2": None}  # needed by chat templates, never imported by us
-PLACES = re.compile(
-    r"/(work|root|home|Users)/[a-z]|localhost:[0-9]|file:[/]{3}|index-url[ ](?!https://download\.pytorch\.org/)"
-)
+PLACES = re.compile(r"/(work|root|home|Users)/[a-z]|localhost:[0-9]|file:[/]{3}|index-url[ ](?!URL)")
 TEXTS = {".py", ".md", ".toml", ".txt", ".json", ".jsonl", ".jinja", ""}
 PINNED = re.compile(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*")
 
