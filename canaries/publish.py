@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def publish(run: Path, to: Path, judge: Judge | None = None) -> Path:
     """The folder `<to>/<suite>-<record>` that now holds the result of `run`.
 
-    `judge` recomputes a summary from a record; `canaries.run.judge_record` unless given. Raises NotPublishable for
+    `judge` recomputes a summary from a record; `canaries.judge.judge_record` unless given. Raises NotPublishable for
     anything but a PASS, CannotJudge for a record that is incomplete or was edited, ExistingRun when already published.
     """
     stored = summary.read(run)
@@ -87,7 +87,7 @@ def _judged_again(stored: dict[str, Any], found: record.Record, judge: Judge) ->
 
 
 def _judge() -> Judge:
-    from .run import judge_record
+    from .judge import judge_record
 
     return judge_record
 

@@ -82,7 +82,7 @@ def held_case(**changes: Any) -> Case:
 
 
 def judge_record(found: record.Record) -> dict[str, Any]:
-    """A judge as `canaries.run` has one: the record says in `verdict` which case it is."""
+    """A judge as `canaries.judge` has one: the record says in `verdict` which case it is."""
     case = honest_case() if found.observations["verdict"] == "PASS" else held_case()
     return summary.summarise(replace(case, header=found.header, record_sha256=found.sha256, seconds=found.seconds))
 

@@ -1,0 +1,57 @@
+"""The verdict on a record, recomputed from nothing but the record and the suite that it names. Calls no target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..suites import loader
+from ..suites.errors import SuiteError
+from ..suites.suite import Suite
+from . import record as records
+from . import summary as summaries
+from .checks.base import Case
+from .checks.registry import CHECKS, judge, ledger
+from .contracts import Finding
+from .errors import RecordBroken
+
+
+def judge_record(record: records.Record) -> dict[str, Any]:
+    """The summary of a record, from nothing but the record and the suite it names."""
+    header = record.header
+    suite = _suite_of(header)
+    if different := records.difference(header["baseline"].get("model"), header["candidate"].get("model"), at="model"):
+        raise RecordBroken(f"the arms differ in more than speculation ({different}); judge two arms on one model")
+    shares = ledger(suite, "reference")
+    required = {cell.name: suite.required["reference"].checks_for(cell) for cell in suite.cells}
+    findings: list[Finding] = []
+    for cell in suite.cells:
+        case = Case(suite=suite, cell=cell, header=header, observations=record.observations, ledger=shares)
+        findings += [judge(CHECKS[name], case) for name in required[cell.name]]
+    return summaries.summarise(
+        summaries.Case(
+            header=header,
+            cells=[cell.name for cell in suite.cells],
+            findings=findings,
+            required=required,
+            ledger=[(row.name, row.share) for row in shares.rows()],
+            guarantee=header["candidate"]["guarantee"],
+            claim=header["claim"],
+            seconds=record.seconds,
+            record_sha256=record.sha256,
+        )
+    )
+
+
+def _suite_of(header: dict[str, Any]) -> Suite:
+    """The suite that a record was made with. Raises RecordBroken where it is not here, or not the same."""
+    named = header["suite"]
+    try:
+        suite = loader.load(named["folder"] or f"{named['name']}/{named['version']}")
+    except SuiteError as error:
+        raise RecordBroken(f"the record's suite cannot be loaded: {error}") from error
+    if suite.digest != named["digest"]:
+        raise RecordBroken(
+            f"the record was made with {named['name']}/{named['version']} of digest {named['digest'][:12]}, here it is "
+            f"{suite.digest[:12]}; judge it with the draftgate that made it"
+        )
+    return suite

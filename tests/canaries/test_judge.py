@@ -1,0 +1,64 @@
+"""The verdict on a record: recomputed by anyone who holds it and the suite, without any target."""
+
+from dataclasses import replace
+
+import pytest
+from arms import smoke
+
+from draftgate.canaries import record
+from draftgate.canaries.errors import RecordBroken
+from draftgate.canaries.judge import judge_record
+from draftgate.canaries.targets import reference
+
+
+def unreachable(*args, **kwargs):
+    raise AssertionError("judging called a target")
+
+
+def test_a_record_is_judged_without_any_target(monkeypatch):
+    for name in ("load_target", "build", "load_draft", "teacher_forced"):
+        monkeypatch.setattr(reference, name, unreachable)
+    monkeypatch.setattr(reference.ReferenceTarget, "generate", unreachable)
+    monkeypatch.setattr(reference.ReferenceTarget, "score", unreachable)
+
+    again = judge_record(smoke().record)
+
+    assert smoke().summary == again
+    assert again == judge_record(record.read(smoke().folder))
+
+
+def test_a_record_of_an_edited_suite_cannot_be_judged():
+    header = smoke().record.header
+    edited = replace(smoke().record, header=header | {"suite": header["suite"] | {"digest": "0" * 64}})
+
+    with pytest.raises(RecordBroken, match="was made with smoke/v1 of digest 000000000000"):
+        judge_record(edited)
+
+
+def test_a_record_of_a_suite_that_is_not_here_cannot_be_judged():
+    header = smoke().record.header
+    gone = replace(smoke().record, header=header | {"suite": header["suite"] | {"name": "gone"}})
+
+    with pytest.raises(RecordBroken, match="cannot be loaded"):
+        judge_record(gone)
+
+
+@pytest.mark.parametrize(
+    "key", ["greedy-1/pairs", "greedy-1/replays", "knobs", "synthetic", "recorded", "topp-8/table"]
+)
+def test_a_record_that_lacks_one_observation_holds(key):
+    observations = {name: value for name, value in smoke().record.observations.items() if name != key}
+
+    summary = judge_record(replace(smoke().record, observations=observations))
+
+    assert summary["verdict"] == "HOLD"
+
+
+def test_arms_on_different_models_cannot_be_judged():
+    header = smoke().record.header
+    other = header | {
+        "candidate": header["candidate"] | {"model": header["candidate"]["model"] | {"dtype": "bfloat16"}}
+    }
+
+    with pytest.raises(RecordBroken, match="the arms differ in more than speculation"):
+        judge_record(replace(smoke().record, header=other))
