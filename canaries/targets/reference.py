@@ -82,6 +82,8 @@ class ReferenceTarget:
             verifier=self.strategies.verifier,
             new_cache=self.strategies.new_cache,
             randomness=self.strategies.randomness,
+            law=self.strategies.law,
+            new_answer=self.strategies.new_answer,
         )
         return decoder.generate(requests)
 
@@ -149,7 +151,7 @@ class ReferenceTarget:
 def _draft_model(arm: ReferenceTarget) -> Drafter:
     if arm.draft is None:
         raise UsageError("target 'draft' has no draft model here; name one with draft:model=PATH")
-    return DraftModel(arm.draft, arm.draft_length)
+    return arm.strategies.draft_model(arm.draft, arm.draft_length)
 
 
 def _ngram(arm: ReferenceTarget) -> Drafter:

@@ -7,7 +7,7 @@ over at construction; this file does not know which they are.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,9 @@ import numpy.typing as npt
 from ..cache.base import Cache
 from ..cache.contiguous import ContiguousCache
 from ..drafters.base import Drafter, Situation
-from ..models.base import Block, CacheFactory, LanguageModel
+from ..models.base import Block, CacheFactory, LanguageModel, Logits
 from ..randomness import CounterRandomness, Purpose, Randomness
-from ..request import Generation, Request
+from ..request import Generation, Request, Sampling
 from ..sampling import draw, next_token_probs
 from ..tree import DraftTree
 from ..verification.base import RowChance, Verifier
@@ -27,6 +27,8 @@ from .answer import Answer
 from .prefill import prefill, seeds
 
 Floats = npt.NDArray[np.float64]
+Law = Callable[[Logits, Sequence[Sampling]], Floats]
+AnswerFactory = Callable[[Request, Callable[[Sequence[int]], str], float], Answer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,8 @@ class SpeculativeDecoder:
     verifier: Verifier = Lossless()
     new_cache: CacheFactory = ContiguousCache
     randomness: Randomness = CounterRandomness()
+    law: Law = next_token_probs
+    new_answer: AnswerFactory = Answer
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
         """Answers in the order of the requests."""
@@ -45,7 +49,7 @@ class SpeculativeDecoder:
             return []
         started = time.perf_counter()
         cache = self.new_cache(len(requests))
-        answers = [Answer(request, self.model.decode, started) for request in requests]
+        answers = [self.new_answer(request, self.model.decode, started) for request in requests]
         first = draw(prefill(self.model, cache, requests), self._chance(answers, Purpose.LAST, 1)[:, 0])
         for answer, token in zip(answers, first, strict=True):
             answer.begin(int(token))
@@ -59,7 +63,7 @@ class SpeculativeDecoder:
     def _speculate(self, answers: Sequence[Answer], cache: Cache) -> None:
         """One round: draft, score, accept, commit."""
         trees = self.drafter.draft(self._situation(answers))
-        probs = score(self.model, trees, cache, answers)
+        probs = self._score(trees, cache, answers)
         outcomes = self.verifier.verify(trees, probs, self._chances(answers, trees))
         cache.commit([outcome.path for outcome in outcomes])
         self.drafter.observe([len(outcome.path) for outcome in outcomes])
@@ -94,9 +98,8 @@ class SpeculativeDecoder:
             self.drafter.select(rows)
         return [answers[row] for row in rows]
 
-
-def score(model: LanguageModel, trees: Sequence[DraftTree], cache: Cache, answers: Sequence[Answer]) -> list[Floats]:
-    """One target pass: for each row the target's law after each node, (nodes, vocabulary)."""
-    block = Block.of([tree.tokens for tree in trees], [tree.parents for tree in trees])
-    probs = next_token_probs(model.score(block, cache), [answer.request.sampling for answer in answers])
-    return [law[: len(tree.parents)] for law, tree in zip(probs, trees, strict=True)]
+    def _score(self, trees: Sequence[DraftTree], cache: Cache, answers: Sequence[Answer]) -> list[Floats]:
+        """One target pass: for each row the target's law after each node, (nodes, vocabulary)."""
+        block = Block.of([tree.tokens for tree in trees], [tree.parents for tree in trees])
+        probs = self.law(self.model.score(block, cache), [answer.request.sampling for answer in answers])
+        return [law[: len(tree.parents)] for law, tree in zip(probs, trees, strict=True)]

@@ -7,15 +7,24 @@ acceptance and the bonus token always, are fed before it drafts again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cache.base import Cache
 from ..cache.contiguous import ContiguousCache
 from ..models.base import Block, CacheFactory, Ints, LanguageModel, Logits
+from ..request import Sampling
 from ..sampling import draw, next_token_probs
 from ..tree import DraftTree
 from .base import Floats, Situation
+
+
+class Proposed(NamedTuple):
+    """Tokens (rows,), and the laws (rows, vocabulary) that they were drawn from."""
+
+    tokens: Ints
+    laws: Floats
 
 
 class DraftModel:
@@ -53,12 +62,16 @@ class DraftModel:
         tokens = np.zeros((len(samplings), depth), np.int64)
         laws = np.zeros((len(samplings), depth, self.model.vocabulary))
         for place in range(depth):
-            laws[:, place] = next_token_probs(logits[:, None], samplings)[:, 0]
-            tokens[:, place] = draw(laws[:, place], situation.chance[:, place])
+            tokens[:, place], laws[:, place] = self.propose(logits, samplings, situation.chance[:, place])
             if place + 1 < depth:
                 logits = self.model.score_last(Block.chains(tokens[:, place : place + 1].tolist()), self._cache)
                 self._cache.commit([[]] * len(samplings))
         return tokens, laws
+
+    def propose(self, logits: Logits, samplings: Sequence[Sampling], chance: Floats) -> Proposed:
+        """One token a row, and the law it was drawn from: the model's own under the request's sampling parameters."""
+        laws = next_token_probs(logits[:, None], samplings)[:, 0]
+        return Proposed(draw(laws, chance), laws)
 
     def observe(self, accepted: Sequence[int]) -> None:
         """Rolls back to the context and the accepted drafts; the last draft token was never fed."""
