@@ -51,7 +51,7 @@ class _SpoiledWalk:
         return p
 
 
-class ResamplesFromTarget(_SpoiledWalk):
+class ResampleFromTarget(_SpoiledWalk):
     """After a rejection the replacement is drawn from p, not from the residual (F06)."""
 
     def _left(self, p: Floats, q: Floats) -> Floats:
@@ -81,7 +81,7 @@ def unit_temperature(logits: Logits, samplings: Sequence[Sampling]) -> Floats:
 
 def resample_from_target(strategies: Strategies) -> Strategies:
     """F06."""
-    return replace(strategies, verifier=ResamplesFromTarget())
+    return replace(strategies, verifier=ResampleFromTarget())
 
 
 def keep_the_first_unseen(strategies: Strategies) -> Strategies:

@@ -3,8 +3,16 @@
 import numpy as np
 import pytest
 
-from draftgate.canaries.faults.verification import ResampleFromTarget, resample_from_target
+from draftgate.canaries.faults.verification import (
+    BonusFromTheRowBefore,
+    KeepsTheFirstUnseen,
+    ResampleFromTarget,
+    resample_from_target,
+    unit_temperature,
+)
 from draftgate.canaries.targets.strategies import Strategies
+from draftgate.engine.request import Sampling
+from draftgate.engine.sampling import next_token_probs
 from draftgate.engine.tree import DraftTree
 from draftgate.engine.verification.base import RowChance
 from draftgate.engine.verification.lossless import Lossless
@@ -46,3 +54,31 @@ def test_only_the_verifier_is_exchanged():
 
     assert isinstance(planted.verifier, ResampleFromTarget)
     assert (own.new_cache, own.randomness) == (planted.new_cache, planted.randomness)
+
+
+def test_the_first_draft_is_kept_where_the_engine_refuses_it():
+    tree = DraftTree.chain(0, np.array([1, 1]), np.eye(2)[[1, 1]])
+    probs, chance = np.array([[1.0, 0.0]] * 3), RowChance(np.zeros(3), 0.5)
+
+    assert [([], 0)] == Lossless().verify([tree], [probs], [chance])
+    assert [([1], 0)] == KeepsTheFirstUnseen().verify([tree], [probs], [chance])
+
+
+def test_the_bonus_comes_from_the_row_before_after_a_full_acceptance_only():
+    tree = DraftTree.chain(0, np.array([0]), np.eye(3)[[0]])
+    chance = RowChance(np.zeros(2), 0.5)
+    full, refused = np.eye(3)[[0, 1]], np.eye(3)[[2, 1]]
+
+    assert [([1], 1)] == Lossless().verify([tree], [full], [chance])
+    assert [([1], 0)] == BonusFromTheRowBefore().verify([tree], [full], [chance])
+    assert Lossless().verify([tree], [refused], [chance]) == BonusFromTheRowBefore().verify([tree], [refused], [chance])
+
+
+def test_greedy_requests_stay_greedy_and_sampled_ones_lose_their_parameters():
+    logits = np.array([[[3.0, 2.0, 0.0]]] * 2)
+    asked = [Sampling(), Sampling(temperature=0.5, top_k=1)]
+
+    greedy, sampled = unit_temperature(logits, asked)
+
+    assert np.array_equal(next_token_probs(logits[:1], asked[:1])[0], greedy)
+    assert np.array_equal(next_token_probs(logits[:1], [Sampling(temperature=1.0)])[0], sampled)
