@@ -46,7 +46,11 @@ def _run(options: argparse.Namespace) -> int:
 
     options.out = options.out or _default_out(options)
     check_folder(options.out, resume=options.resume)
-    return _show_run(_judged(options), options)
+    summary = _judged(options)
+    status = _show_run(summary, options)
+    if not options.json:
+        sys.stdout.write(f"\n{summary['verdict']}  {options.out}\n")
+    return status
 
 
 def _judged(options: argparse.Namespace) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..suites import loader
 from ..suites.errors import SuiteError
-from ..suites.suite import Suite
+from ..suites.suite import Cell, Suite
 from . import record as records
 from . import summary as summaries
 from .checks.base import Case
@@ -38,8 +38,21 @@ def judge_record(record: records.Record) -> dict[str, Any]:
             claim=header["claim"],
             seconds=record.seconds,
             record_sha256=record.sha256,
+            settings={cell.name: setting(cell) for cell in suite.cells},
         )
     )
+
+
+def setting(cell: Cell) -> str:
+    """A cell in words."""
+    filters = {
+        "top-k": cell.top_k or None,
+        "top-p": cell.top_p if cell.top_p < 1 else None,
+        "min-p": cell.min_p or None,
+    }
+    sampling = [f"T = {cell.temperature:g}", *(f"{name} {value:g}" for name, value in filters.items() if value)]
+    asked = f"{cell.prompts} prompts of at most {cell.tokens} tokens, {cell.repeats} times in each arm"
+    return f"{', '.join(sampling)}; {cell.batch} at once; {asked}"
 
 
 def _suite_of(header: dict[str, Any]) -> Suite:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import documents, record, summary
 from .errors import CannotJudge, ExistingRun, NotPublishable, OutputUnwritable, RecordBroken
-from .report.text import clean, interval, number, odds, speed_line, where
+from .report.text import clean, interval, number, odds, on_what, speed_line, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,6 +44,7 @@ def page(stored: Mapping[str, Any]) -> str:
     facts = [
         f"suite: {suite['name']} {suite['version']}, digest {suite['digest']}",
         *(f"{arm}: {identity[arm].get('name', '')}, {_digest(identity[arm])}" for arm in ("baseline", "candidate")),
+        *on_what(identity),
         f"seed: {identity['seed']}",
         f"record: sha256 {stored['record_sha256']}",
         f"draftgate: {stored['draftgate']}",

@@ -22,12 +22,12 @@ REASONS: dict[Reason, Explained] = {
     Reason.CORRECTNESS: Explained(
         "engine",
         "The candidate gives other answers than plain decoding, beyond what measured noise explains.",
-        "Reproduce the named canaries with speculation on and off; do not quote the speed.",
+        "Compare both arms' answers to the named canaries in record.jsonl; look at cache, commit and row indices.",
     ),
     Reason.DISTRIBUTION: Explained(
         "engine",
         "Sampled tokens do not follow the target's own distribution.",
-        "Check the acceptance rule, the residual and where draft probabilities are taken; prove the sampler alone.",
+        "If CORRECTNESS failed too, start there; else look at acceptance, residual, filters and where q is taken from.",
     ),
     Reason.METRICS: Explained(
         "engine",

@@ -55,6 +55,7 @@ class Options:
 def run(options: Options, progress: Progress) -> dict[str, Any]:
     """Observes and judges; the record and the summary stand in `options.out` afterwards."""
     suite = loader.load(options.suite)
+    progress.step("loading the models")
     context = Context(suite=suite, seed=options.seed, **arms(options))
     context.check_prompts()
     header = header_of(options, context)
@@ -107,7 +108,7 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
         "eos": list(context.baseline.eos),
         "scope": list(SCOPE),
         "machine": {
-            "processor": platform.machine(),
+            "processor": _processor(),
             "cores": os.cpu_count(),
             "threads": torch.get_num_threads(),
             "python": platform.python_version(),
@@ -126,6 +127,16 @@ def observe(context: Context, journal: records.Journal, progress: Progress) -> N
             made[key] = journal.step(key, lambda compute=compute: compute(made))  # type: ignore[misc]
     finally:
         progress.close()
+
+
+def _processor() -> str:
+    """The processor's name, where the system tells it; its architecture otherwise."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _folder(suite: str) -> str | None:

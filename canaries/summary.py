@@ -6,7 +6,7 @@ Decides nothing: the verdict is `gate.judge`'s. The same record gives the same s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAME = "summary.json"
 SCHEMA = 1
 HEADLINE = ("ratio", "low", "high", "aa_low", "aa_high", "confidence", "pairs")
-IDENTITY = ("suite", "baseline", "candidate", "seed")
+IDENTITY = ("suite", "baseline", "candidate", "seed", "machine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Case:
     """All that a verdict rests on.
 
     `required` says by cell which checks must pass there. `ledger` lists (test, its share of the false-alarm budget).
-    `header` is the record's; its `scope` lines say what this suite never looks at.
+    `settings` puts each cell in words. `header` is the record's; its `scope` lines say what this suite never looks at.
     """
 
     header: Mapping[str, Any]
@@ -45,6 +45,7 @@ class Case:
     claim: float | None
     seconds: float
     record_sha256: str
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 def summarise(case: Case) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def summarise(case: Case) -> dict[str, Any]:
         "seen": _seen(case),
         "ledger": [{"test": test, "share": share} for test, share in case.ledger],
         "false_alarm": math.fsum(share for _, share in case.ledger),
-        "identity": {key: case.header[key] for key in IDENTITY},
+        "identity": {key: case.header[key] for key in IDENTITY if key in case.header},
         "record_sha256": case.record_sha256,
         "seconds": case.seconds,
     }
@@ -128,6 +129,7 @@ def _first(case: Case, check: str) -> Finding | None:
 def _cell(judged: CellVerdict, case: Case) -> dict[str, Any]:
     return {
         "name": judged.cell,
+        "setting": case.settings.get(judged.cell, ""),
         "verdict": judged.verdict,
         "required": sorted(case.required.get(judged.cell, ())),
         "reasons": judged.reasons,

@@ -11,7 +11,6 @@ import numpy as np
 from draftgate.canaries.targets.reference import ReferenceTarget
 from draftgate.canaries.targets.strategies import Strategies
 from draftgate.engine.cache.contiguous import ContiguousCache
-from draftgate.engine.decoding import speculative
 from draftgate.engine.decoding.answer import Answer
 from draftgate.engine.drafters.draft_model import DraftModel
 from draftgate.engine.randomness import CounterRandomness, Purpose
@@ -241,11 +240,6 @@ class LateAnswer(Answer):
         if self.finish is None and len(self.tokens) == self.request.max_tokens:
             self.finish = "length"
         return emitted
-
-
-def passing_over_ends(monkeypatch: Any) -> None:
-    """The speculative decoder, and it alone, grows its answers that way."""
-    monkeypatch.setattr(speculative, "Answer", LateAnswer)
 
 
 def strategies(**parts: Any) -> Strategies:

@@ -7,6 +7,7 @@ speculation rejected more often than chance puts them there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ from ..contracts import Finding, Reason, Status
 from ..observations.answers import Answered, Fork, by_arm, forks
 from .base import Case, worst
 from .forking import explained, noise_of, tolerance
+
+SHOWN = 24  # characters of both answers shown from where they part
 
 
 class ExactTokens:
@@ -52,7 +55,7 @@ class ExactTokens:
 
     def _failed(self, case: Case, bad: list[Fork], all_forks: int, compared: int) -> Finding:
         first = bad[0]
-        where = f"first at token {first.at} of {first.canary} ({first.label})"
+        where = f"first at token {first.at} of {first.canary}: {_apart(case, first)}"
         return Finding(
             check=self.name,
             cell=case.cell.name,
@@ -99,6 +102,19 @@ class ExactTokens:
             seen=f"a fault that changes 1 greedy token in {round(1 / detectable)}" if detectable else "",
             figures={"unexplained": 0, "forks": len(found), "tokens_compared": compared},
         )
+
+
+def _apart(case: Case, first: Fork) -> str:
+    """How both texts go on from where they part."""
+    pairs = case.observed("pairs")
+    plain = next(a.generation.text for a in by_arm(pairs, "baseline") if a.canary == first.canary)
+    other = next(
+        a.generation.text
+        for a in by_arm(pairs, "candidate")
+        if a.canary == first.canary and f"repeat {a.repeat}" == first.label
+    )
+    at = next((place for place, (a, b) in enumerate(zip_longest(plain, other)) if a != b), len(plain))
+    return f"plain goes on {plain[at : at + SHOWN]!r}, the candidate {other[at : at + SHOWN]!r}"
 
 
 def _compared(answers: Sequence[Answered], found: Sequence[Fork]) -> int:

@@ -34,6 +34,14 @@ class Judged:
     design: Design
     decision: Decision
 
+    @property
+    def words(self) -> str:
+        """How far the draws are from the law."""
+        distance = self.evidence.details.get("total_variation")
+        if distance is None:
+            return f"{self.evidence.statistic:.0f} of {self.evidence.n} draws speak against it"
+        return f"distance {distance:.3f}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
@@ -87,9 +95,7 @@ class LawOfARound:
         distance = max(one.evidence.details.get("total_variation", 0.0) for one in judged.values())
         summary = f"{table['draws']} rounds on the table, {rows['draws']} on recorded rows"
         if failed:
-            summary += f": {', '.join(failed)} differ from the target's law" + (
-                f" by up to {distance:.3f}" if distance else ""
-            )
+            summary += "; not the target's law: " + ", ".join(f"{test} ({judged[test].words})" for test in failed)
         return Finding(
             check=self.name,
             cell=case.cell.name,

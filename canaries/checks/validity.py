@@ -57,7 +57,8 @@ class Validity(Certain):
     def _finding(self, case: Case, figures: dict[str, int], lost: list[str]) -> Finding:
         enough = figures["baseline_right"] >= max(1, case.suite.strike_out.least_share * figures["asked"])
         struck = figures["asked"] - figures["baseline_right"]
-        summary = f"{figures['candidate_right']} of {figures['baseline_right']} right, {struck} struck out"
+        right = f"{figures['candidate_right']} of {figures['baseline_right']} right"
+        summary = f"{right}, {struck} of {figures['asked']} struck out"
         status, reason = Status.PASS, None
         if lost:
             status, reason = Status.FAIL, Reason.CORRECTNESS

@@ -122,6 +122,6 @@ def find(name: str) -> Plant:
 def rows() -> list[dict[str, Any]]:
     """The table as plain documents."""
     return [
-        {"name": p.code, "summary": f"{p.name}: {p.summary}", "expected": p.expected, "seen_by": p.seen_by}
+        {"code": p.code, "name": p.name, "summary": p.summary, "expected": p.expected, "seen_by": p.seen_by}
         for p in PLANTS
     ]

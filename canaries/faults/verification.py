@@ -24,9 +24,10 @@ class _SpoiledWalk:
         self, trees: Sequence[DraftTree], probs: Sequence[Floats], chances: Sequence[RowChance]
     ) -> list[Accepted]:
         """One walk a row."""
-        return [self._walk(*row) for row in zip(trees, probs, chances, strict=True)]
+        return [self.walk(*row) for row in zip(trees, probs, chances, strict=True)]
 
-    def _walk(self, tree: DraftTree, probs: Floats, rng: RowChance) -> Accepted:
+    def walk(self, tree: DraftTree, probs: Floats, rng: RowChance) -> Accepted:
+        """One row; honest but for the decision that a plant overrides."""
         path: list[int] = []
         p = probs[ROOT]
         waiting = deque(tree.children(ROOT))

@@ -15,7 +15,7 @@ from rich.text import Text
 from ..contracts import Reason
 from ..reasons import CULPRITS, REASONS
 from . import tables
-from .text import clean, interval, number, odds, some, speed_line, where
+from .text import clean, interval, number, odds, on_what, some, speed_line, where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,6 +62,7 @@ def _banner(summary: Mapping[str, Any]) -> Panel:
     if summary["fault"]:
         lines.append(Text(f"Planted on purpose: {clean(summary['fault'])}."))
     lines.append(Text(_who(summary["identity"])))
+    lines += [Text(line) for line in on_what(summary["identity"])]
     return Panel(Group(*lines), border_style=colour)
 
 
@@ -123,7 +124,9 @@ def _visible(summary: Mapping[str, Any]) -> list[Text]:
 def _details(summary: Mapping[str, Any]) -> list[RenderableType]:
     cells = summary["cells"]
     times = tables.speed(cells)
+    settings = [Text(f"- {clean(cell['name'])}: {clean(cell['setting'])}") for cell in cells if cell.get("setting")]
     return [
+        *_section("Cells", settings),
         *_section("Checks by cell (* required)", [tables.matrix(cells), Text(tables.LEGEND, style="dim")]),
         *_section("Times", [times] if times else []),
         *_section(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from typing import Any
 
 SHOWN = 6  # names listed on one screen; the summary holds all
@@ -40,6 +41,20 @@ def speed_line(headline: dict[str, Any]) -> str:
     confidence, pairs = number(headline["confidence"], ".0%"), number(headline["pairs"], ".0f")
     ends = interval(headline["low"], headline["high"])
     return f"{ends} at {confidence} confidence, {pairs} pairs, cell {clean(headline['cell'])}"
+
+
+def on_what(identity: Mapping[str, Any]) -> list[str]:
+    """The models and the machine that a run was made on, a line each, as far as its record names them."""
+    models = {"model": identity["baseline"].get("model"), "draft": identity["candidate"].get("draft")}
+    lines = [
+        f"{role} {model.get('model')}: {model.get('architecture')}, {model['parameters'] / 1e6:.2f} M parameters, "
+        f"{model.get('dtype')}"
+        for role, model in models.items()
+        if model and isinstance(model.get("parameters"), int)
+    ]
+    if machine := identity.get("machine"):
+        lines.append(f"{machine.get('processor')}, {machine.get('cores')} cores, {machine.get('threads')} used")
+    return [clean(line) for line in lines]
 
 
 def odds(rate: float) -> str:

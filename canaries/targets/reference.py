@@ -123,7 +123,12 @@ class ReferenceTarget:
     @property
     def label(self) -> str:
         """The arm as it is named on the command line: `plain`, `draft:k=4`."""
-        return self.method if self.method == "plain" else f"{self.method}:k={self.draft_length}"
+        if self.method == "plain":
+            return self.method
+        shown = {"k": self.draft_length} | {k: v for k, v in self.options.items() if isinstance(v, int | str)}
+        if isinstance(self.strategies.verifier, BatchedLossless):
+            shown["verify"] = "batched"
+        return f"{self.method}:" + ",".join(f"{key}={value}" for key, value in shown.items())
 
     def identity(self) -> dict[str, Any]:
         """Effective configuration and digests."""

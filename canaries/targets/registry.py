@@ -19,7 +19,7 @@ class Row:
 
 
 ROWS = (
-    Row("plain", "SAME_TOKENS", (), "a model", "one token a step: the baseline"),
+    Row("plain", "SAME_TOKENS", (), "a model", "one token a step: the baseline; as a candidate always HOLD"),
     Row(
         "draft",
         "SAME_LAW",
@@ -28,8 +28,16 @@ ROWS = (
         "a smaller model drafts a chain",
     ),
     Row("ngram", "SAME_LAW", ("k", "longest", "shortest"), "nothing", "copies what followed the last repeat"),
-    Row("self", "SAME_LAW", ("k",), "nothing", "the target drafts for itself: acceptance near 1, no gain"),
-    Row("uniform", "SAME_LAW", ("k",), "nothing", "random tokens: acceptance is known in advance"),
+    Row(
+        "self",
+        "SAME_LAW",
+        ("k",),
+        "nothing",
+        "control: the target drafts for itself; nothing is rejected, so always HOLD",
+    ),
+    Row(
+        "uniform", "SAME_LAW", ("k",), "nothing", "control: random tokens; next to nothing is accepted, so always HOLD"
+    ),
     Row(
         "oracle",
         "SAME_LAW",

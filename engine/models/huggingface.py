@@ -153,11 +153,16 @@ class HuggingFaceModel:
         }
 
 
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "tekken.json")
+
+
 def load(folder: str | Path, dtype: torch.dtype = torch.float32) -> HuggingFaceModel:
     """Loads a local transformers folder. Raises ModelMissing with one line where that cannot be done."""
     path = Path(folder)
     if not (path / "config.json").is_file():
         raise ModelMissing(f"no model at {path}: there is no config.json; name a folder written by save_pretrained")
+    if not any((path / name).is_file() for name in TOKENIZER_FILES):
+        raise ModelMissing(f"the model at {path} cannot be loaded: no tokenizer there; save it into the same folder")
     try:
         model, report = transformers.AutoModelForCausalLM.from_pretrained(
             path, dtype=dtype, local_files_only=True, output_loading_info=True

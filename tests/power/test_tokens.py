@@ -8,9 +8,9 @@ from plants import (
     BonusFromTheRowBefore,
     KeepsFirstUnseen,
     KeepsTheLikeliest,
+    LateAnswer,
     NeverRollsBack,
     RollsBackTooFar,
-    passing_over_ends,
     strategies,
 )
 
@@ -69,10 +69,9 @@ def test_a_planted_fault_is_seen_under_the_drafter_that_must_show_it(plant):
     assert where <= {one.partition(":")[0] for one in finding.reproduce}
 
 
-def test_an_end_that_is_passed_over_inside_a_block_is_seen(monkeypatch):
+def test_an_end_that_is_passed_over_inside_a_block_is_seen():
     """F37, under the oracle, whose blocks hold the end: the answer goes on, and tokens follow the end."""
-    passing_over_ends(monkeypatch)
-    case = observed(draft())
+    case = observed(draft(strategies(new_answer=LateAnswer)))
 
     finding = judge(CHECKS["synthetic"], case)
     answers = map(Generation.from_json, case.observations["synthetic"]["variants"]["oracle"]["generations"])

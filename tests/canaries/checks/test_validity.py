@@ -58,7 +58,7 @@ def test_a_struck_out_canary_is_not_held_against_the_candidate():
     finding = judged("exact_text", spoiled(change))
 
     assert finding.status is Status.PASS
-    assert "1 struck out" in finding.summary
+    assert "1 of 2 struck out" in finding.summary
 
 
 def test_the_exact_text_is_no_more_and_no_less():

@@ -60,7 +60,7 @@ def test_an_unknown_plant_is_refused_and_all_are_named():
 
 def test_codes_and_names_are_used_once():
     assert len(registry.BY_NAME) == 2 * len(registry.PLANTS)
-    assert [row["name"] for row in registry.rows()] == CODES
+    assert [row["code"] for row in registry.rows()] == CODES
 
 
 def test_production_code_names_no_fault():

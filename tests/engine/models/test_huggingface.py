@@ -209,6 +209,7 @@ def test_weights_cut_short_are_missing(tmp_path):
 @pytest.mark.parametrize("content", ["{", '{"model_type": "no-such-model"}', "{}"])
 def test_a_configuration_that_means_nothing_is_missing(tmp_path, content):
     (tmp_path / "config.json").write_text(content)
+    (tmp_path / "tokenizer.json").write_text("{}")
 
     refused_in_one_line(tmp_path)
 

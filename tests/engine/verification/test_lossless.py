@@ -151,7 +151,7 @@ def test_siblings_leave_the_targets_law_exactly_as_it_is(count, vocab, shape, si
     assert [0] * count == distances(count, vocab, shape, sibling_law)
 
 
-@pytest.mark.parametrize("walk", [accept, ResampleFromTarget._walk], ids=["honest", "resampled"])
+@pytest.mark.parametrize("walk", [accept, ResampleFromTarget().walk], ids=["honest", "resampled"])
 def test_a_replacement_drawn_from_p_is_caught(walk):
     wrong = sum(d > 0 for d in distances(50, 3, CHAIN_2, with_replacement, walk))
 
