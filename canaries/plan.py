@@ -29,18 +29,17 @@ def plan(context: Context) -> Iterator[tuple[str, Compute]]:
     sampled = [cell for cell in suite.cells if not cell.greedy]
     if not sampled or not candidate.draft_length:
         return
-    length = suite.law.draft_length
-    arm = candidate.variant(candidate.name, k=length)
-    yield "recorded", lambda _: laws.record_rows(context, length + 2)
+    arm = candidate.variant(candidate.name, k=suite.law.draft_length)
+    yield "recorded", lambda _: laws.record_rows(context, laws.spanned(candidate.draft_length) + 1)
     for cell in sampled:
-        share = shares.share(entry(cell, "law", "table"))
+        share, each = shares.share(entry(cell, "law", "table")), shares.share(entry(cell, "law", "rows"))
         yield (
             f"{cell.name}/table",
             lambda _, c=cell, s=share: laws.observe_table(context, c, arm, table_draws(context, c, s)),  # type: ignore[misc]
         )
         yield (
             f"{cell.name}/rows",
-            lambda made, c=cell, s=share: laws.observe_rows(  # type: ignore[misc]
-                context, c, arm, made["recorded"], row_draws(context, c, made["recorded"], s)
+            lambda made, c=cell, s=each: laws.observe_rows(  # type: ignore[misc]
+                context, c, candidate, made["recorded"], row_draws(context, c, made["recorded"], s)
             ),
         )

@@ -74,7 +74,10 @@ def _judged_again(stored: dict[str, Any], found: record.Record, judge: Judge) ->
         raise CannotJudge("the record is not complete; finish the run with --resume")
     if found.sha256 != stored["record_sha256"]:
         raise RecordBroken("the record was changed after it was judged; judge it again with --resume")
-    again = judge(found)
+    try:
+        again = judge(found)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise RecordBroken(f"the record does not hold together ({error!r}); run it again with another --out") from error
     verdicts = {stored["verdict"], again["verdict"]}
     if verdicts != {"PASS"}:
         worst = next(verdict for verdict in ("HOLD", "LOSSY", *verdicts) if verdict in verdicts)

@@ -6,6 +6,7 @@ observation that was made is never made again, one that was half written is. Kno
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import tempfile
@@ -103,6 +104,7 @@ class Journal:
     """A record being written. As a context it marks the record complete, or interrupted if an exception ends it."""
 
     def __init__(self, file: Any, record: Record, *, size: int) -> None:
+        _lock(file)
         self._file = file
         self._size = size
         self._ended = record.ended
@@ -190,6 +192,15 @@ class Journal:
                 raise _unwritable(Path(self._file.name), error) from error
             raise
         self._size += len(line)
+
+
+def _lock(file: Any) -> None:
+    """Nobody else writes this record until the file is closed. Raises ExistingRun where somebody does."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise ExistingRun(f"{file.name} is being written by another run; wait for it or choose another --out") from None
 
 
 def difference(one: Any, other: Any, *, ignore: frozenset[str] = frozenset(), at: str = "") -> str | None:

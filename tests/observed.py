@@ -96,13 +96,19 @@ def replay(tokens: int, **fields: Sequence[Any]) -> dict[str, list[Any]]:
     return {name: list(values) for name, values in (found | {"outside": [0] * tokens} | fields).items()}
 
 
+def run(arm: str, repeat: int, generations: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One arm's answers to a group, and how long the call took: a tenth longer than its stream."""
+    last = max((g["arrivals"][-1][0] for g in generations if g["arrivals"]), default=0.0)
+    return {"arm": arm, "repeat": repeat, "wall": 1.1 * last, "generations": list(generations)}
+
+
 def pairs(cell: Cell, canaries: Sequence[Canary] = CANARIES) -> dict[str, Any]:
     """Both arms give the same answers."""
     groups = []
     for start in range(0, len(canaries), cell.batch):
         names = [canary.id for canary in canaries[start : start + cell.batch]]
         runs = [
-            {"arm": arm, "repeat": repeat, "generations": [generation(name, kept=kept) for name in names]}
+            run(arm, repeat, [generation(name, kept=kept) for name in names])
             for repeat in range(cell.repeats)
             for arm, kept in (("baseline", None), ("candidate", (2, 0, 1)))
         ]
@@ -151,18 +157,19 @@ def context() -> Context:
 @cache
 def law_observations() -> dict[str, Any]:
     """Counts as close to the exact laws as whole numbers can be."""
-    draws, length = 20000, suite().law.draft_length + 1
+    draws, length, spanned = 20000, suite().law.draft_length + 1, laws.spanned(K)
     known = laws.table(context(), SAMPLED)
     sampling = laws.law_sampling(SAMPLED, known.target.vocabulary)
     _, accepts = laws.first_acceptance(known, sampling, "draft", {})
     rng = np.random.default_rng(0)
     recorded = {
-        arm: np.log(rng.dirichlet(np.full(6, 2.0), size=length + 1)).tolist() for arm in ("target", "draft")
+        arm: np.log(rng.dirichlet(np.full(6, 2.0), size=spanned + 1)).tolist() for arm in ("target", "draft")
     } | {"canary": "prose-1"}
     rows = laws.rows(context(), SAMPLED, *(np.array(recorded[arm]) for arm in ("target", "draft")))
     return {
         "sampled/table": {
             "draws": draws,
+            "short": 0,
             "first": whole(laws.first_law(known, sampling), draws),
             "counts": whole(laws.round_law(known, sampling, length), draws),
             "proposed": draws,
@@ -171,7 +178,8 @@ def law_observations() -> dict[str, Any]:
         "recorded": recorded,
         "sampled/rows": {
             "draws": draws,
-            "counts": [whole(law, draws) for law in laws.row_laws(rows, sampling, length)],
+            "short": 0,
+            "counts": [whole(law, draws) for law in laws.row_laws(rows, sampling, spanned)],
         },
     }
 

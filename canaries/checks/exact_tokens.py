@@ -6,7 +6,7 @@ speculation rejected more often than chance puts them there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -51,6 +51,8 @@ class ExactTokens:
         compared = _compared(by_arm(pairs, "candidate"), found)
         if bad:
             return self._failed(case, bad, len(found), compared)
+        if garbled := _garbled(pairs):
+            return self._misread(case, garbled)
         return self._counted(case, found, compared)
 
     def _failed(self, case: Case, bad: list[Fork], all_forks: int, compared: int) -> Finding:
@@ -64,6 +66,16 @@ class ExactTokens:
             summary=f"{len(bad)} answers differ from plain decoding beyond the measured noise; {where}",
             reproduce=tuple(dict.fromkeys(fork.canary for fork in bad)),
             figures={"unexplained": len(bad), "forks": all_forks, "tokens_compared": compared},
+        )
+
+    def _misread(self, case: Case, garbled: list[str]) -> Finding:
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=Status.FAIL,
+            reason=Reason.CORRECTNESS,
+            summary=f"equal tokens, other text or another end in {len(garbled)} canaries, first {garbled[0]}",
+            reproduce=tuple(garbled),
         )
 
     def _counted(self, case: Case, found: list[Fork], compared: int) -> Finding:
@@ -102,6 +114,17 @@ class ExactTokens:
             seen=f"a fault that changes 1 greedy token in {round(1 / detectable)}" if detectable else "",
             figures={"unexplained": 0, "forks": len(found), "tokens_compared": compared},
         )
+
+
+def _garbled(pairs: Mapping[str, Any]) -> list[str]:
+    """Canaries whose ids are the baseline's, and whose text or finish reason is not."""
+    first = {a.canary: a.generation for a in by_arm(pairs, "baseline") if a.repeat == 0}
+    same = [a for a in by_arm(pairs, "candidate") if a.generation.tokens == first[a.canary].tokens]
+    return sorted({a.canary for a in same if _told(a.generation) != _told(first[a.canary])})
+
+
+def _told(generation: Generation) -> tuple[str, str]:
+    return generation.text, generation.finish
 
 
 def _apart(case: Case, first: Fork) -> str:

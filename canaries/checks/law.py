@@ -18,7 +18,7 @@ from ...stats.decision import Decision, decide
 from ...stats.design import Design
 from ...stats.evidence import Evidence
 from ...suites.suite import Cell, Suite
-from ..contracts import Finding, Reason
+from ..contracts import Finding, Reason, Status
 from ..observations import laws
 from ..observations.context import Context
 from .base import Case, worst
@@ -81,13 +81,15 @@ class LawOfARound:
     observes = ("table", "rows", "recorded")
 
     def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
-        """The first token, the joint law on the table, and one law for each position of the recorded rows."""
-        del cell
-        return ("first", "table", *(f"row {place}" for place in range(suite.law.draft_length + 1)))
+        """The first token, the joint law on the table, and the recorded rows, whose positions share evenly."""
+        del suite, cell
+        return ("first", "table", "rows")
 
     def judge(self, case: Case) -> Finding:
         """FAIL for one law that does not fit."""
         table, rows, recorded = case.observed("table"), case.observed("rows"), case.observed("recorded")
+        if short := table["short"] + rows["short"]:
+            return self._too_short(case, short)
         judged = {**self._table(case, table), **self._rows(case, rows, recorded)}
         failed = [test for test, one in judged.items() if one.decision is Decision.FAIL]
         status = worst([one.decision for one in judged.values()])
@@ -108,32 +110,48 @@ class LawOfARound:
             figures={"draws_table": table["draws"], "draws_rows": rows["draws"], "total_variation": distance},
         )
 
+    def _too_short(self, case: Case, short: int) -> Finding:
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=Status.FAIL,
+            reason=Reason.CORRECTNESS,
+            summary=f"{short} answers on known laws ended before their limit, though nothing ends them there",
+            figures={"short": short},
+        )
+
     def _table(self, case: Case, table: Any) -> dict[str, Judged]:
         known = laws.table(_context(case), case.cell)
         sampling = laws.law_sampling(case.cell, known.target.vocabulary)
         length = case.suite.law.draft_length + 1
         first, joint = laws.first_law(known, sampling), laws.round_law(known, sampling, length)
         return {
-            "first": self._judged(case, "first", table["first"], first, "the first token follows p"),
-            "table": self._judged(case, "table", table["counts"], joint, f"the next {length} tokens follow p"),
+            "first": self._judged(
+                case, case.share(self.name, "first"), table["first"], first, "the first token follows p"
+            ),
+            "table": self._judged(
+                case, case.share(self.name, "table"), table["counts"], joint, f"the next {length} tokens follow p"
+            ),
         }
 
     def _rows(self, case: Case, rows: Any, recorded: Any) -> dict[str, Judged]:
         target, draft = np.array(recorded["target"]), np.array(recorded["draft"])
         known = laws.rows(_context(case), case.cell, target, draft)
-        length = case.suite.law.draft_length + 1
+        length = laws.spanned(case.draft_length)
+        share = case.share(self.name, "rows") / length
         found = {}
         for place, law in enumerate(
             laws.row_laws(known, laws.law_sampling(case.cell, known.target.vocabulary), length)
         ):
             test = f"row {place}"
-            words = f"token {place + 1} of a round follows its recorded row"
-            found[test] = self._judged(case, test, rows["counts"][place], law, words)
+            words = f"token {place + 1} after the first follows its recorded row"
+            found[test] = self._judged(case, share, rows["counts"][place], law, words)
         return found
 
-    def _judged(self, case: Case, test: str, counts: Sequence[int], law: Floats, hypothesis: str) -> Judged:
+    @staticmethod
+    def _judged(case: Case, share: float, counts: Sequence[int], law: Floats, hypothesis: str) -> Judged:
         design = case.suite.design
-        rates = Rates(share=case.share(self.name, test), miss=design.miss, effect=design.law_effect)
+        rates = Rates(share=share, miss=design.miss, effect=design.law_effect)
         return compare(counts, law, hypothesis, rates)
 
 
@@ -157,10 +175,11 @@ def table_draws(context: Context, cell: Cell, share: float) -> int:
 
 
 def row_draws(context: Context, cell: Cell, recorded: Any, share: float) -> int:
-    """Draws on recorded rows for the position that needs most."""
+    """Draws on recorded rows for the position that needs most; `share` is that of all positions together."""
     known = laws.rows(context, cell, np.array(recorded["target"]), np.array(recorded["draft"]))
-    needed = laws.row_laws(known, laws.law_sampling(cell, known.target.vocabulary), context.suite.law.draft_length + 1)
-    return max(draws_needed(law, context.suite, share) for law in needed)
+    length = laws.spanned(context.candidate.draft_length)
+    needed = laws.row_laws(known, laws.law_sampling(cell, known.target.vocabulary), length)
+    return max(draws_needed(law, context.suite, share / length) for law in needed)
 
 
 def _context(case: Case) -> Any:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...engine.request import Generation
 from ...stats.speed import Ratio, paired_ratio
-from ..contracts import Finding, Status
+from ..contracts import Finding, Reason, Status
 from ..observations.answers import Answered, answers
 from ..observations.context import seed_of
 from .base import Case, Certain, not_observed
 
 Times = dict[int, dict[int, float]]
+WALL_SHARE = 0.5  # least share of a call's time that its stream may span: what comes after the last token is short
+BOUND_SLACK = 1.25  # a ratio's lower end may exceed tokens a pass by this: prompts differ, and clocks are noisy
 
 
 class Speed(Certain):
@@ -33,8 +36,12 @@ class Speed(Certain):
             a.generation.tokens and a.generation.arrivals and a.generation.arrivals[-1].seconds > 0 for a in listed
         ):
             return not_observed(self.name, case)
+        if wrong := clocks(pairs):
+            return self._impossible(case, wrong)
         baseline, candidate = _seconds(listed, "baseline"), _seconds(listed, "candidate")
         ratio = self._ratio(case, _table(baseline), _table(candidate))
+        if ratio.low > BOUND_SLACK * (most := tokens_a_pass(listed)):
+            return self._impossible(case, f"{ratio.ratio:.2f}x is faster than {most:.2f} tokens a target pass allow")
         again = self._again(case, baseline)
         return Finding(
             check=self.name,
@@ -44,6 +51,9 @@ class Speed(Certain):
             figures=_figures(case, ratio, again)
             | {arm: _latencies([a.generation for a in listed if a.arm == arm]) for arm in ("baseline", "candidate")},
         )
+
+    def _impossible(self, case: Case, words: str) -> Finding:
+        return Finding(check=self.name, cell=case.cell.name, status=Status.FAIL, reason=Reason.METRICS, summary=words)
 
     def _ratio(self, case: Case, baseline: Any, candidate: Any) -> Ratio:
         numbers = case.suite.speed
@@ -56,6 +66,25 @@ class Speed(Certain):
             return None
         table = _table(baseline)
         return self._ratio(case, table[:, 0], table[:, 1])
+
+
+def clocks(pairs: Mapping[str, Any]) -> str | None:
+    """What is wrong with the first run whose stream does not fit the time that the harness itself measured; or None."""
+    for run in (run for group in pairs["groups"] for run in group["runs"]):
+        last = max(generation["arrivals"][-1][0] for generation in run["generations"])
+        if not WALL_SHARE * run["wall"] <= last <= run["wall"]:
+            return f"a {run['arm']} stream says it took {last:.3f} s, the call took {run['wall']:.3f} s"
+    return None
+
+
+def tokens_a_pass(listed: Sequence[Answered]) -> float:
+    """Tokens that the candidate emitted for each pass of its target, prefill included; plain decoding has 1.
+
+    A verify pass costs no less than a plain one, so that no speed-up is larger.
+    """
+    candidate = [a.generation for a in listed if a.arm == "candidate"]
+    passes = sum((1 + len(g.rounds)) if g.rounds else len(g.tokens) for g in candidate)
+    return sum(len(g.tokens) for g in candidate) / passes
 
 
 def _seconds(listed: list[Answered], arm: str) -> Times:

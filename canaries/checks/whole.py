@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..observations import laws
 from ..observations.answers import by_arm, fork, forks
 from ..observations.pairs import BASELINE, CANDIDATE
 from .base import Case
@@ -91,7 +92,7 @@ def table(case: Case) -> bool:
     first, counts, draws = found["first"], found["counts"], found["draws"]
     return (
         (len(first), len(counts)) == (law.vocabulary, law.vocabulary ** (law.draft_length + 1))
-        and sum(first) == sum(counts) == draws
+        and sum(first) == sum(counts) == draws - found["short"]
         and min(*first, *counts) >= 0
         and 0 <= found["accepted"] <= found["proposed"] <= draws
     )
@@ -102,8 +103,9 @@ def rows(case: Case) -> bool:
     if not case.observed("recorded"):
         return False
     found, tokens = case.observed("rows"), len(case.observed("recorded")["target"][0])
-    return len(found["counts"]) == case.suite.law.draft_length + 1 and all(
-        len(counts) == tokens and sum(counts) == found["draws"] and min(counts) >= 0 for counts in found["counts"]
+    made = found["draws"] - found["short"]
+    return len(found["counts"]) == laws.spanned(case.draft_length) and all(
+        len(counts) == tokens and sum(counts) == made and min(counts) >= 0 for counts in found["counts"]
     )
 
 

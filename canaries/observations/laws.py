@@ -78,9 +78,12 @@ def observe_table(context: Context, cell: Cell, arm: Arm, draws: int) -> dict[st
     known = table(context, cell)
     length, vocabulary = context.suite.law.draft_length + 1, known.target.vocabulary
     counts, first = np.zeros(vocabulary**length, np.int64), np.zeros(vocabulary, np.int64)
-    proposed = accepted = 0
+    proposed = accepted = short = 0
     place = vocabulary ** np.arange(length - 1, -1, -1)
     for generation in _draws(context, cell, arm, known, draws, length + 1):
+        if len(generation.tokens) <= length:
+            short += 1
+            continue
         first[generation.tokens[0]] += 1
         counts[int(np.dot(generation.tokens[1 : length + 1], place))] += 1
         opening = generation.rounds[0] if generation.rounds else None
@@ -88,6 +91,7 @@ def observe_table(context: Context, cell: Cell, arm: Arm, draws: int) -> dict[st
         accepted += bool(opening and opening.accepted)
     return {
         "draws": draws,
+        "short": short,
         "first": first.tolist(),
         "counts": counts.tolist(),
         "proposed": proposed,
@@ -139,17 +143,25 @@ def lump(target: Floats, draft: Floats) -> tuple[list[float], list[float]]:
 
 
 def observe_rows(context: Context, cell: Cell, arm: Arm, recorded: Mapping[str, Any], draws: int) -> dict[str, Any]:
-    """Counts (positions, tokens) of the tokens of the first round on recorded rows."""
+    """Counts (positions, tokens) of the tokens of the first rounds on recorded rows, at the candidate's own length."""
     known = rows(context, cell, np.array(recorded["target"]), np.array(recorded["draft"]))
-    length = context.suite.law.draft_length + 1
-    counts = np.zeros((length, known.target.vocabulary), np.int64)
+    length = spanned(arm.draft_length)
+    counts, short = np.zeros((length, known.target.vocabulary), np.int64), 0
     for generation in _draws(context, cell, arm, known, draws, length + 1):
-        counts[np.arange(length), list(generation.tokens[1 : length + 1])] += 1
-    return {"draws": draws, "counts": counts.tolist()}
+        if len(generation.tokens) <= length:
+            short += 1
+        else:
+            counts[np.arange(length), list(generation.tokens[1 : length + 1])] += 1
+    return {"draws": draws, "short": short, "counts": counts.tolist()}
+
+
+def spanned(draft_length: int) -> int:
+    """Tokens judged on recorded rows: two full rounds, so that every node and a later round are met."""
+    return 2 * (draft_length + 1)
 
 
 def row_laws(known: Known, sampling: Sampling, length: int) -> Floats:
-    """(length, vocabulary): the law at each position of the first round."""
+    """(length, vocabulary): the law at each position after the first token."""
     logits = np.stack([known.target.law((0,) * (len(known.prompt) + 1 + place)) for place in range(length)])
     return next_token_probs(logits[:, None], [sampling] * length)[:, 0]
 

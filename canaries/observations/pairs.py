@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from ...suites.suite import Canary, Cell
@@ -33,15 +34,18 @@ def observe(context: Context, cell: Cell) -> dict[str, Any]:
     found = []
     for number, group in enumerate(groups):
         runs = [
-            {"arm": arm, "repeat": repeat, "generations": _answers(context, cell, group, arms[arm], f"{arm}/{repeat}")}
+            {"arm": arm, "repeat": repeat} | _answers(context, cell, group, arms[arm], f"{arm}/{repeat}")
             for arm, repeat in order(cell.repeats, number)
         ]
         found.append({"canaries": [canary.id for canary in group], "runs": runs})
     return {"groups": found}
 
 
-def _answers(context: Context, cell: Cell, group: tuple[Canary, ...], arm: Arm, label: str) -> list[dict[str, Any]]:
+def _answers(context: Context, cell: Cell, group: tuple[Canary, ...], arm: Arm, label: str) -> dict[str, Any]:
     requests = context.requests(
         group, tokens=cell.tokens, sampling=sampling_of(cell), label=f"{cell.name}/pairs/{label}"
     )
-    return [generation.to_json() for generation in arm.generate(requests)]
+    started = time.perf_counter()
+    generations = arm.generate(requests)
+    wall = time.perf_counter() - started
+    return {"wall": wall, "generations": [generation.to_json() for generation in generations]}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..errors import UsageError
 
-MOST = 256  # of any whole option: a draft of more tokens than this is a slip of the hand
+MOST = 64  # of any whole option: a draft of more tokens than this is a slip of the hand
 
 
 @dataclass(frozen=True, slots=True)

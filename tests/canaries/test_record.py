@@ -323,3 +323,12 @@ def test_the_first_difference_is_named_and_equals_have_none():
     assert record.difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 2}]}) is None
     assert record.difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}) == "a.1.b: 2, not 3"
     assert record.difference({"x": 1}, {"x": 2}, ignore=frozenset({"x"})) is None
+
+
+def test_a_record_is_written_by_one_run_at_a_time(tmp_path):
+    first = Journal.create(tmp_path / "run", HEADER)
+
+    with pytest.raises(ExistingRun, match="being written by another run"):
+        Journal.resume(tmp_path / "run", HEADER)
+    first.end(interrupted=True)
+    Journal.resume(tmp_path / "run", HEADER).close()

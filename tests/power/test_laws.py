@@ -35,6 +35,7 @@ from draftgate.canaries.checks.law import row_draws, table_draws
 from draftgate.canaries.contracts import Reason, Status
 from draftgate.canaries.faults import registry as faults
 from draftgate.canaries.observations import laws
+from draftgate.canaries.observations.context import Context
 from draftgate.canaries.targets.reference import ReferenceTarget
 from draftgate.canaries.targets.strategies import Strategies
 from draftgate.suites import loader
@@ -42,47 +43,56 @@ from draftgate.suites.suite import Cell, Suite
 
 CELL = Cell(name="sampled", temperature=1.2, top_k=4, batch=4, prompts=4, tokens=20, repeats=1)
 K = 3
+EFFECT = 0.08  # between smoke, which one u for all positions slips by, and core
+DEEP = 5  # a draft longer than the table judges: recorded rows must see its last nodes
 
 
 @cache
 def suite() -> Suite:
-    """The smoke suite's own numbers on one sampled cell, whose filter bites."""
-    return replace(loader.load("smoke"), canaries=observed.CANARIES, cells=(CELL,))
+    """The smoke suite's numbers, a little finer, on one sampled cell whose filter bites."""
+    smoke = loader.load("smoke")
+    design = replace(smoke.design, law_effect=EFFECT)
+    return replace(smoke, canaries=observed.CANARIES, cells=(CELL,), design=design)
 
 
 @cache
 def recorded():
     """Rows of two made-up models; which ones does not matter to a verifier."""
-    rng = np.random.default_rng(0)
-    rows = {arm: np.log(rng.dirichlet(np.full(8, 0.7), size=K + 2)).tolist() for arm in ("target", "draft")}
+    rng, length = np.random.default_rng(0), laws.spanned(DEEP) + 1
+    rows = {arm: np.log(rng.dirichlet(np.full(8, 0.7), size=length)).tolist() for arm in ("target", "draft")}
     return rows | {"canary": "prose-1"}
 
 
 @cache
-def draws() -> tuple[int, int]:
+def draws(k: int) -> tuple[int, int]:
     """As many as the suite's effect asks for: on the table, and on rows."""
-    made, share = observed.context_of(suite()), observed.case({}, "sampled", of=suite()).share("law", "table")
+    made, shares = context(arm(Strategies(), k=k)), observed.case({}, "sampled", of=suite())
     return (
-        table_draws(made, CELL, share),
-        row_draws(made, CELL, recorded(), share),
+        table_draws(made, CELL, shares.share("law", "table")),
+        row_draws(made, CELL, recorded(), shares.share("law", "rows")),
     )
+
+
+def context(candidate: ReferenceTarget) -> Context:
+    """What laws are made from, with the arm that is looked at."""
+    return replace(observed.context_of(suite()), candidate=candidate)
 
 
 def findings(arm: ReferenceTarget):
     """What law and acceptance say of an arm."""
-    made = observed.context_of(suite())
+    made, k = context(arm), arm.draft_length
     observations = {
         "sampled/pairs": observed.pairs(CELL),
         "recorded": recorded(),
-        "sampled/table": laws.observe_table(made, CELL, arm, draws()[0]),
-        "sampled/rows": laws.observe_rows(made, CELL, arm, recorded(), draws()[1]),
+        "sampled/table": laws.observe_table(made, CELL, arm.variant("draft", k=K), draws(k)[0]),
+        "sampled/rows": laws.observe_rows(made, CELL, arm, recorded(), draws(k)[1]),
     }
-    return [observed.judged(check, observations, "sampled", of=suite(), k=K) for check in ("law", "acceptance")]
+    return [observed.judged(check, observations, "sampled", of=suite(), k=k) for check in ("law", "acceptance")]
 
 
-def arm(parts: Strategies, kind: type[ReferenceTarget] = ReferenceTarget) -> ReferenceTarget:
+def arm(parts: Strategies, kind: type[ReferenceTarget] = ReferenceTarget, k: int = K) -> ReferenceTarget:
     """An arm without models: the observation brings its own."""
-    return kind(name="draft", model=None, method="draft", options={"k": K}, strategies=parts)
+    return kind(name="draft", model=None, method="draft", options={"k": k}, strategies=parts)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +140,23 @@ def test_a_planted_fault_is_held(plant):
     found = findings(PLANTED[plant])
 
     assert Reason.DISTRIBUTION in {finding.reason for finding in found if finding.status is Status.FAIL}
+
+
+class KeepsTheLastNodeUnseen(Walk):
+    """Honest but at the deepest node, which the joint law on the table never meets."""
+
+    def keeps(self, child, u, q, p):
+        return u * q < p or child == DEEP
+
+
+def test_an_honest_engine_with_long_drafts_passes():
+    assert [Status.PASS, Status.PASS] == [finding.status for finding in findings(arm(Strategies(), k=DEEP))]
+
+
+def test_a_fault_at_the_deepest_node_alone_is_held():
+    law, _ = findings(arm(strategies(verifier=KeepsTheLastNodeUnseen()), k=DEEP))
+
+    assert (Status.FAIL, Reason.DISTRIBUTION) == (law.status, law.reason)
 
 
 def test_a_fault_below_the_declared_effect_may_pass_and_the_findings_say_so():

@@ -10,6 +10,7 @@ from observed import (
     GAP,
     GREEDY,
     NOISE,
+    candidate,
     case,
     forked,
     generation,
@@ -206,3 +207,11 @@ def test_nothing_compared_is_incomplete():
 def test_its_tests_are_the_census_and_the_places():
     assert ExactTokens().tests(suite(), GREEDY) == ("census", "clustering")
     assert GAP > 8 * NOISE
+
+
+@pytest.mark.parametrize("change", [{"text": "b"}, {"finish": "length"}], ids=["text", "finish"])
+def test_equal_tokens_with_another_text_or_end_are_a_fault(change):
+    finding = judged("exact_tokens", spoiled(lambda o: candidate(o).update(change)))
+
+    assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
+    assert ("exact-1",) == finding.reproduce

@@ -41,6 +41,20 @@ def test_each_law_is_seen_when_it_is_off(where):
     assert (Status.FAIL, Reason.DISTRIBUTION) == (finding.status, finding.reason)
 
 
+def shortened(observations):
+    """One answer on the table was cut, and is missing from its counts."""
+    table = observations["sampled/table"]
+    table["short"] += 1
+    for counts in (table["first"], table["counts"]):
+        counts[int(np.argmax(counts))] -= 1
+
+
+def test_an_answer_that_nothing_ended_is_a_fault():
+    finding = judged("law", spoiled(shortened), "sampled")
+
+    assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
+
+
 def test_too_few_draws_are_incomplete():
     of = replace(suite(), design=replace(suite().design, law_effect=0.001))
 
@@ -95,4 +109,4 @@ def test_the_draws_needed_are_enough():
 def test_every_law_has_a_share():
     shares = case(record(), "sampled").ledger.shares
 
-    assert {"sampled/law/first", "sampled/law/table", "sampled/law/row 0", "sampled/law/row 1"} <= set(shares)
+    assert {"sampled/law/first", "sampled/law/table", "sampled/law/rows"} <= set(shares)

@@ -12,8 +12,9 @@ def candidate_times(factor):
     def change(observations):
         for group in observations["greedy/pairs"]["groups"]:
             for run in group["runs"]:
+                scale = factor if run["arm"] == "candidate" else 1.0
+                run["wall"] *= scale
                 for answer in run["generations"]:
-                    scale = factor if run["arm"] == "candidate" else 1.0
                     answer["arrivals"] = [[seconds * scale, tokens] for seconds, tokens in answer["arrivals"]]
 
     return change
@@ -63,3 +64,28 @@ def test_one_pair_has_no_interval():
     finding = judged("speed", record(), "sampled")
 
     assert (1, None, None) == tuple(finding.figures[key] for key in ("pairs", "low", "high"))
+
+
+def walls(factor):
+    def change(observations):
+        for group in observations["greedy/pairs"]["groups"]:
+            for run in group["runs"]:
+                run["wall"] *= factor if run["arm"] == "candidate" else 1.0
+
+    return change
+
+
+@pytest.mark.parametrize("factor", [0.5, 3.0], ids=["the stream ends after the call", "the stream is in another unit"])
+def test_a_stream_that_does_not_fit_the_harness_own_clock_is_a_fault(factor):
+    finding = judged("speed", spoiled(walls(factor)))
+
+    assert (Status.FAIL, Reason.METRICS) == (finding.status, finding.reason)
+    assert "a candidate stream says it took" in finding.summary
+
+
+def test_a_ratio_that_the_target_passes_do_not_allow_is_a_fault():
+    """The honest record emits 20 tokens in 11 passes: answers twenty times as fast came from somewhere else."""
+    finding = judged("speed", spoiled(candidate_times(0.05)))
+
+    assert (Status.FAIL, Reason.METRICS) == (finding.status, finding.reason)
+    assert "is faster than 1.8" in finding.summary

@@ -43,9 +43,9 @@ def requests(count=3, **sampling):
         ("plain:k=3", "target 'plain' has no option 'k'; options: it takes none"),
         ("draft:depth=3", "target 'draft' has no option 'depth'; options: k, model, verify"),
         ("draft:verify=loose", "draft:verify=loose is not known; use walk or batched"),
-        ("draft:k=0", "draft:k=0 is not a whole number from 1 to 256"),
-        ("draft:k=--3", "draft:k=--3 is not a whole number from 1 to 256"),
-        ("ngram:longest=x", "ngram:longest=x is not a whole number from 1 to 256"),
+        ("draft:k=0", "draft:k=0 is not a whole number from 1 to 64"),
+        ("draft:k=--3", "draft:k=--3 is not a whole number from 1 to 64"),
+        ("ngram:longest=x", "ngram:longest=x is not a whole number from 1 to 64"),
     ],
 )
 def test_what_cannot_be_built_is_refused_in_one_line(text, words):

@@ -42,7 +42,7 @@ def test_a_whole_number_is_read_and_a_missing_one_is_the_default():
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "", "four", "--3", "+2", "1e3", "-"])
 def test_what_is_no_whole_number_of_at_least_one_is_refused_in_one_line(text):
-    with pytest.raises(UsageError, match="is not a whole number from 1 to 256") as caught:
+    with pytest.raises(UsageError, match="is not a whole number from 1 to 64") as caught:
         TargetSpec("draft", {"k": text}).whole("k", 4, least=1)
 
     assert "\n" not in str(caught.value)
