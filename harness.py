@@ -9,6 +9,7 @@ import argparse
 import json
 import math
 import shlex
+import signal
 import sys
 import traceback
 from contextlib import redirect_stdout
@@ -46,6 +47,7 @@ def _run(options: argparse.Namespace) -> int:
 
     options.out = options.out or _default_out(options)
     check_folder(options.out, resume=options.resume)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop asked for politely leaves a record to resume
     summary = _judged(options)
     status = _show_run(summary, options)
     if not options.json:
@@ -67,9 +69,9 @@ def _judged(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from .canaries import summary
+    from .canaries.judge import judged
 
-    return _show_run(summary.read(options.run), options)
+    return _show_run(judged(options.run), options)
 
 
 def _publish(options: argparse.Namespace) -> int:

@@ -47,9 +47,19 @@ def encode(document: Any, *, indent: int | None = None) -> bytes:
 def decode(data: bytes) -> Any:
     """What `encode` wrote. Raises ValueError for anything that is not strict, finite JSON."""
     try:
-        return json.loads(data.decode("utf-8"), parse_constant=_not_a_number, parse_float=_finite)
+        return json.loads(
+            data.decode("utf-8"), parse_constant=_not_a_number, parse_float=_finite, object_pairs_hook=_once
+        )
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A document in which no key is said twice: the second word must not replace the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found
 
 
 def complaint(document: Any, schema: str) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ..suites import loader
@@ -13,6 +15,7 @@ from .checks.base import Case
 from .checks.registry import CHECKS, judge, ledger
 from .contracts import Finding
 from .errors import RecordBroken
+from .targets.spec import MOST
 
 
 def judge_record(record: records.Record) -> dict[str, Any]:
@@ -21,6 +24,8 @@ def judge_record(record: records.Record) -> dict[str, Any]:
     suite = _suite_of(header)
     if different := records.difference(header["baseline"].get("model"), header["candidate"].get("model"), at="model"):
         raise RecordBroken(f"the arms differ in more than speculation ({different}); judge two arms on one model")
+    if not 0 <= header["candidate"].get("options", {}).get("k", 0) <= MOST:
+        raise RecordBroken(f"the candidate's draft length is not from 0 to {MOST}; run it again with another --out")
     shares = ledger(suite, "reference")
     required = {cell.name: suite.required["reference"].checks_for(cell) for cell in suite.cells}
     findings: list[Finding] = []
@@ -41,6 +46,23 @@ def judge_record(record: records.Record) -> dict[str, Any]:
             settings={cell.name: setting(cell) for cell in suite.cells},
         )
     )
+
+
+def judged(folder: Path) -> dict[str, Any]:
+    """The summary of a finished run, judged anew. Raises RecordBroken where the one beside the record is another."""
+    stored, found = summaries.read(folder), records.read(folder)
+    again = sound(judge_record, found)
+    if different := records.difference(stored, again, ignore=frozenset({"seconds"})):
+        raise RecordBroken(f"{folder}: summary.json is not what its record gives ({different}); run --resume judges it")
+    return stored
+
+
+def sound(judge: Callable[[records.Record], dict[str, Any]], record: records.Record) -> dict[str, Any]:
+    """What `judge` says of a record from a file; RecordBroken where its parts do not fit together."""
+    try:
+        return judge(record)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise RecordBroken(f"the record does not hold together ({error!r}); run it again with another --out") from error
 
 
 def setting(cell: Cell) -> str:

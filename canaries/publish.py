@@ -74,10 +74,7 @@ def _judged_again(stored: dict[str, Any], found: record.Record, judge: Judge) ->
         raise CannotJudge("the record is not complete; finish the run with --resume")
     if found.sha256 != stored["record_sha256"]:
         raise RecordBroken("the record was changed after it was judged; judge it again with --resume")
-    try:
-        again = judge(found)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise RecordBroken(f"the record does not hold together ({error!r}); run it again with another --out") from error
+    again = _sound(judge, found)
     verdicts = {stored["verdict"], again["verdict"]}
     if verdicts != {"PASS"}:
         worst = next(verdict for verdict in ("HOLD", "LOSSY", *verdicts) if verdict in verdicts)
@@ -88,6 +85,12 @@ def _judged_again(stored: dict[str, Any], found: record.Record, judge: Judge) ->
         raise NotPublishable(f"the fault {stored['fault']} was planted in this run; run without --fault")
     if not stored["headline"] or not isinstance(stored["headline"]["ratio"], (int, float)):
         raise NotPublishable("the run measured no speed, so there is nothing to publish; run a suite that does")
+
+
+def _sound(judge: Judge, found: record.Record) -> dict[str, Any]:
+    from .judge import sound
+
+    return sound(judge, found)
 
 
 def _judge() -> Judge:

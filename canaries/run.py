@@ -33,7 +33,9 @@ SMALL_MODEL = 20_000_000  # parameters below which one thread decodes as fast as
 SCOPE = (
     "one machine, one process: this machine's CPU, these library versions",
     "no tool calls, code or multi-turn canaries in this suite",
-    "prompts within the context; no prefix cache, preemption or cancellation",
+    "prompts within the context, none over a few hundred tokens; no prefix cache, preemption or cancellation",
+    "one sampling setting a batch; no stop strings; seeds are not compared",
+    "whether the baseline is as fast as it could be",
 )
 
 

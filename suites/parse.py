@@ -164,6 +164,10 @@ def _asks(place: Place, built: Suite) -> None:
     for who, prompts in asks:
         if prompts > len(built.canaries):
             place.fail(f"{who} asks for {prompts} prompts of {len(built.canaries)}; ask for fewer or add canaries")
+    for required in built.required.values():
+        for listed, check, sort in ((required.greedy, "exact_tokens", "greedy"), (required.sampled, "law", "sampled")):
+            if check not in listed:
+                place.fail(f"{sort} cells do not require {check}; without it a PASS would mean nothing")
     for cell in built.cells:
         kinds = {canary.kind for canary in built.canaries_for(cell)}
         needed = {check for required in built.required.values() for check in required.checks_for(cell)}

@@ -17,7 +17,7 @@ import pytest
 import draftgate
 from cases import held_case, honest_case, judge_record, write_run
 from draftgate import canaries, harness
-from draftgate.canaries import summary
+from draftgate.canaries import judge, summary
 from draftgate.canaries.errors import TargetUnavailable
 from draftgate.canaries.record import NAME
 from draftgate.engine.errors import LogitsNotFinite, ModelMissing
@@ -261,14 +261,22 @@ def test_a_run_interrupted_before_its_first_line_is_simply_run_again(fake_run, t
 
 
 @pytest.mark.parametrize(("verdict", "status"), [("PASS", 0), ("HOLD", 1)])
-def test_a_report_shows_a_finished_run_and_ends_like_it(tmp_path, verdict, status):
+def test_a_report_judges_a_finished_run_again_and_ends_like_it(monkeypatch, tmp_path, capsys, verdict, status):
     run = write_run(tmp_path / "run", verdict=verdict)
+    monkeypatch.setattr(judge, "judge_record", judge_record)
 
-    told, shown = command("report", run, "--json"), command("report", run)
+    assert harness.main(["report", str(run), "--json"]) == status
+    assert json.loads(capsys.readouterr().out) == summary.read(run)
+    assert harness.main(["report", str(run)]) == status
+    assert verdict in capsys.readouterr().out
 
-    assert (told.returncode, shown.returncode) == (status, status)
-    assert json.loads(told.stdout) == summary.read(run)
-    assert verdict in shown.stdout
+
+def test_a_report_refuses_a_summary_that_its_record_does_not_give(monkeypatch, tmp_path, capsys):
+    run = write_run(tmp_path / "run", verdict="HOLD")
+    monkeypatch.setattr(judge, "judge_record", lambda found: judge_record(found) | {"verdict": "PASS"})
+
+    assert harness.main(["report", str(run)]) == 3
+    assert "summary.json is not what its record gives" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """How many drafts were kept, by position; and whether that number is possible.
 
-Greedy: the oracle's drafts are all kept, the adversary's never, the target's own always. Sampled: the first node of a
-round on the table is kept with chance sum(min(p, q)) (Leviathan et al. 2023, equation for beta), tested exactly.
+Greedy: the oracle's drafts are all kept, the adversary's never (the target's own may be refused at a near tie).
+Sampled: the first node of a round on the table is kept with chance sum(min(p, q)) (Leviathan et al. 2023, equation for
+beta), tested exactly.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Acceptance:
             check=self.name,
             cell=case.cell.name,
             status=Status.FAIL if wrong else Status.PASS,
-            reason=Reason.CORRECTNESS if wrong else None,
+            reason=Reason.METRICS if wrong else None,
             summary="; ".join(wrong)
             or f"{figures['accepted']} of {figures['proposed']} drafts kept; known drafts as they must be",
             figures=figures,
@@ -112,7 +113,7 @@ def impossible(synthetic: Mapping[str, Any]) -> list[str]:
     """What drafters with a known outcome achieved and cannot have; forked answers are for other checks to judge."""
     plain = {g["name"]: tuple(g["tokens"]) for g in synthetic["plain"]}
     wrong = []
-    for label, kept in (("oracle", True), ("odd-even", True), ("self", True), ("adversary", False)):
+    for label, kept in (("oracle", True), ("odd-even", True), ("adversary", False)):
         for generation in map(Generation.from_json, synthetic["variants"].get(label, {}).get("generations", [])):
             if fork(generation.name, "", plain[generation.name], generation.tokens):
                 continue

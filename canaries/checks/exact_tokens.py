@@ -23,6 +23,7 @@ from ..observations.answers import Answered, Fork, by_arm, forks
 from .base import Case, worst
 from .forking import explained, noise_of, tolerance
 
+QUIET = 1e-12  # logits: noise below this is none, as in float64
 SHOWN = 24  # characters of both answers shown from where they part
 
 
@@ -159,7 +160,7 @@ def _fork_rates(census: Sequence[dict[str, Any]], repeats: int, noise: float) ->
     A token that several repeats meet is one place: what shook one repeat may shake them all, so their chances add.
     """
     gaps = np.array([gap for replay in census for gap in replay["gap"]], np.float64)
-    scale = max(noise, np.finfo(np.float64).tiny)
+    scale = max(noise, QUIET)
     return np.minimum(1.0, repeats * np.asarray(norm.sf(gaps / scale), np.float64))
 
 

@@ -5,6 +5,7 @@ Draws follow from the suite's effect and error rates before any is made.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from ...stats import binomial, chi_square, support
 from ...stats.counts import cells_after_pooling
 from ...stats.decision import Decision, decide
-from ...stats.design import Design
+from ...stats.design import Design, binomial_detectable, rate_draws
 from ...stats.evidence import Evidence
 from ...suites.suite import Cell, Suite
 from ..contracts import Finding, Reason, Status
@@ -74,6 +75,9 @@ def compare(counts: Sequence[int], law: Floats, hypothesis: str, rates: Rates) -
     return Judged(evidence=evidence, design=design, decision=decide(evidence, design, effect=rates.effect))
 
 
+MOST_DRAWS = 1 << 22  # rounds that a suite may ask for: minutes, not hours
+
+
 class LawOfARound:
     """The candidate's engine on a table and on recorded rows follows the target's own law."""
 
@@ -94,6 +98,7 @@ class LawOfARound:
         failed = [test for test, one in judged.items() if one.decision is Decision.FAIL]
         status = worst([one.decision for one in judged.values()])
         weakest = max(one.design.detectable for one in judged.values())
+        merged = max(one.evidence.details.get("pooled_mass", 0.0) for one in judged.values())
         distance = max(one.evidence.details.get("total_variation", 0.0) for one in judged.values())
         summary = f"{table['draws']} rounds on the table, {rows['draws']} on recorded rows"
         if failed:
@@ -106,7 +111,7 @@ class LawOfARound:
             summary=summary,
             evidence=tuple(one.evidence.to_json() for one in judged.values()),
             design=tuple(one.design.to_json() for one in judged.values()),
-            seen=f"a law off by a total variation of {weakest:.3f}",
+            seen=f"a law off by a total variation of {weakest:.3f} once its rarest {merged:.0%} count as one outcome",
             figures={"draws_table": table["draws"], "draws_rows": rows["draws"], "total_variation": distance},
         )
 
@@ -158,10 +163,10 @@ class LawOfARound:
 def draws_needed(law: Floats, suite: Suite, share: float) -> int:
     """Draws whose design sees the suite's effect in this law, whether or not thin cells are merged.
 
-    A point mass needs none for its own sake: one forbidden token is proof.
+    Of a point mass one forbidden token is proof: enough to meet one at a rate of that effect.
     """
     if (law > 0).sum() == 1:
-        return 1
+        return rate_draws(suite.design.law_effect, miss=suite.design.miss)
     return chi_square.draws(law, effect=suite.design.law_effect, false_alarm=share, miss=suite.design.miss)
 
 
@@ -171,7 +176,15 @@ def table_draws(context: Context, cell: Cell, share: float) -> int:
     known = laws.table(context, cell)
     sampling = laws.law_sampling(cell, known.target.vocabulary)
     joint = draws_needed(laws.round_law(known, sampling, length), context.suite, share)
-    return max(joint, draws_needed(laws.first_law(known, sampling), context.suite, share))
+    first = draws_needed(laws.first_law(known, sampling), context.suite, share)
+    return max(joint, first, acceptance_draws(context.suite, share))
+
+
+def acceptance_draws(suite: Suite, share: float) -> int:
+    """Rounds whose first draft shows the suite's acceptance effect at the rate where it shows least, one half."""
+    rates = {"false_alarm": share, "miss": suite.design.miss}
+    enough = lambda n: binomial_detectable(n, 0.5, **rates) <= suite.design.acceptance_effect  # noqa: E731
+    return bisect_left(range(1, MOST_DRAWS), x=True, key=enough) + 1
 
 
 def row_draws(context: Context, cell: Cell, recorded: Any, share: float) -> int:

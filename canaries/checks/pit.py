@@ -29,14 +29,16 @@ class PlaceInTheLaw:
         return ("uniform",)
 
     def judge(self, case: Case) -> Finding:
-        """Uses the first n tokens, n being fixed by the suite's effect; fewer are INCOMPLETE."""
+        """Uses n tokens chosen evenly, n being fixed by the suite's effect; fewer are INCOMPLETE."""
         replays = case.observed("replays")
         design, share = case.suite.design, case.share(self.name, "uniform")
         wanted = ks_draws(design.pit_effect, false_alarm=share, miss=design.miss)
         below = np.array([x for replay in replays["candidate"] for x in replay["below"]], np.float64)
         prob = np.array([x for replay in replays["candidate"] for x in replay["prob"]], np.float64)
         rng = np.random.default_rng(seed_of(case.seed, case.cell.name, "pit"))
-        values = ks.randomised_pit(below, prob, rng.uniform(size=len(below)))[:wanted]
+        places = ks.randomised_pit(below, prob, rng.uniform(size=len(below)))
+        # From all answers alike, not from the first ones; one place that is no number spoils them all.
+        values = places if np.isnan(places).any() else rng.permutation(places)[:wanted]
         evidence = ks.uniform_ks(values, hypothesis="sampled tokens follow the plain arm's law at their own prefix")
         planned = ks.design(wanted, false_alarm=share, miss=design.miss)
         status = STATUS[decide(evidence, planned, effect=design.pit_effect)]

@@ -43,12 +43,12 @@ def observe(context: Context, cell: Cell, pairs: Mapping[str, Any]) -> dict[str,
 def noise(context: Context, answers: Sequence[tuple[Request, tuple[int, ...]]]) -> dict[str, Any]:
     """Largest difference of the top-two gap between a pass of width 1 and other shapes, in logits.
 
-    Shapes: the verify widths that the suite names, in a batch; and alone instead of in a batch. No drafter takes part.
+    Shapes: the verify widths that the suite names and the candidate uses, in a batch; and alone instead of in a
+    batch. No drafter takes part.
     """
     reference = _gaps(context, answers, 1)
-    found = {
-        f"width {width}": _largest(reference, _gaps(context, answers, width)) for width in context.suite.noise.widths
-    }
+    widths = sorted({*context.suite.noise.widths, context.candidate.draft_length + 1} - {1})
+    found = {f"width {width}": _largest(reference, _gaps(context, answers, width)) for width in widths}
     alone = [gap for answer in answers[:SOLO_ROWS] for gap in _gaps(context, [answer], 1)]
     found["alone"] = _largest(reference[: len(answers[:SOLO_ROWS])], alone)
     return {"logits": found, "positions": sum(len(tokens) for _, tokens in answers)}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors import UsageError
 
+WHOLE = re.compile(r"-?[0-9]{1,9}")  # longer numbers cannot be meant
 MOST = 64  # of any whole option: a draft of more tokens than this is a slip of the hand
 
 
@@ -36,7 +38,7 @@ class TargetSpec:
         text = self.options.get(key)
         if text is None:
             return default
-        if not text.removeprefix("-").isdecimal() or not least <= int(text) <= MOST:
+        if not WHOLE.fullmatch(text) or not least <= int(text) <= MOST:
             raise UsageError(f"{self.name}:{key}={text} is not a whole number from {least} to {MOST}")
         return int(text)
 

@@ -165,9 +165,9 @@ def load(folder: str | Path, dtype: torch.dtype = torch.float32) -> HuggingFaceM
         raise ModelMissing(f"the model at {path} cannot be loaded: no tokenizer there; save it into the same folder")
     try:
         model, report = transformers.AutoModelForCausalLM.from_pretrained(
-            path, dtype=dtype, local_files_only=True, output_loading_info=True
+            path, dtype=dtype, local_files_only=True, trust_remote_code=False, output_loading_info=True
         )
-        tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError, RuntimeError, EOFError, UnpicklingError, SafetensorError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ModelMissing(f"the model at {path} cannot be loaded: {reason}") from error
@@ -175,6 +175,11 @@ def load(folder: str | Path, dtype: torch.dtype = torch.float32) -> HuggingFaceM
         raise ModelMissing(f"the model at {path} cannot be loaded: its weights lack {min(report['missing_keys'])}")
     if not tokenizer("a", add_special_tokens=False)["input_ids"]:  # what transformers makes up where no file is
         raise ModelMissing(f"the model at {path} cannot be loaded: its tokenizer knows no text")
+    if len(tokenizer) > model.config.vocab_size:
+        raise ModelMissing(
+            f"the model at {path} cannot be loaded: its tokenizer has {len(tokenizer)} tokens, the model only "
+            f"{model.config.vocab_size}"
+        )
     return HuggingFaceModel(model, tokenizer, {"model": path.name, "weights_sha256": _digest(path)})
 
 

@@ -37,6 +37,12 @@ TABLE = peaked_table(4, 3, np.random.default_rng(0)) * 4
 ANSWERS = [(Request(name=f"r{row}", prompt=(0, 1, row % 4), max_tokens=20), (1, 2, 3, 0) * 5) for row in range(3)]
 
 
+class Drafting:
+    """A candidate of which nothing is asked but how many tokens it drafts."""
+
+    draft_length = 4
+
+
 def noise_of(model):
     suite = loader.load("smoke")
     made = Context(
@@ -45,6 +51,7 @@ def noise_of(model):
         candidate=None,
         seed=0,
     )
+    made = replace(made, candidate=Drafting)
     return replays.noise(made, ANSWERS)
 
 
