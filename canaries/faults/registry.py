@@ -40,7 +40,7 @@ PLANTS = (
         ".drafting:state_unfiltered",
         "the draft is drawn under top-k and top-p, q is stated without them",
         "HOLD DISTRIBUTION",
-        "acceptance",
+        "law",
     ),
     Plant(
         "F03",

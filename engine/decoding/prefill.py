@@ -38,6 +38,11 @@ def refuse(model: LanguageModel, request: Request) -> None:
     length = len(request.prompt)
     if length == 0:
         raise EngineError(f"request {request.name} has an empty prompt; give it at least one token")
+    if max(request.prompt) >= model.vocabulary or min(request.prompt) < 0:
+        raise EngineError(
+            f"request {request.name}: token {max(request.prompt)} is outside the model's vocabulary of "
+            f"{model.vocabulary}; the tokenizer is another model's"
+        )
     if request.max_tokens < 1:
         raise EngineError(f"request {request.name} asks for {request.max_tokens} tokens; ask for at least 1")
     if "" in request.stop:

@@ -175,11 +175,6 @@ def load(folder: str | Path, dtype: torch.dtype = torch.float32) -> HuggingFaceM
         raise ModelMissing(f"the model at {path} cannot be loaded: its weights lack {min(report['missing_keys'])}")
     if not tokenizer("a", add_special_tokens=False)["input_ids"]:  # what transformers makes up where no file is
         raise ModelMissing(f"the model at {path} cannot be loaded: its tokenizer knows no text")
-    if len(tokenizer) > model.config.vocab_size:
-        raise ModelMissing(
-            f"the model at {path} cannot be loaded: its tokenizer has {len(tokenizer)} tokens, the model only "
-            f"{model.config.vocab_size}"
-        )
     return HuggingFaceModel(model, tokenizer, {"model": path.name, "weights_sha256": _digest(path)})
 
 
