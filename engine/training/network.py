@@ -1,0 +1,95 @@
+"""The family's network: an ordinary Hugging Face Llama, and a leaner pass through it for training.
+
+`losses` computes what the model itself would, on whole causal rows, and the head only where something is learned. It
+can also read the logits behind a lower layer, with the same norm and head, so that the layer learns to answer early
+(LayerSkip, arXiv 2404.16710, section 4.1).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own habit
+from torch import Tensor
+
+from .batches import IGNORED, Batch
+
+if TYPE_CHECKING:
+    from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+
+
+def build(shape: dict[str, Any], positions: int, tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
+    """A fresh Llama of the recipe's shape with tied embeddings."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=shape["width"],
+        intermediate_size=shape["inner"],
+        num_hidden_layers=shape["layers"],
+        num_attention_heads=shape["heads"],
+        num_key_value_heads=shape["heads"],
+        max_position_embeddings=positions,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    model = LlamaForCausalLM(config)
+    with torch.no_grad():
+        for layer in model.model.layers:  # so that depth does not blow up the residual stream (GPT-2, section 2.3)
+            layer.self_attn.o_proj.weight /= math.sqrt(2 * shape["layers"])
+            layer.mlp.down_proj.weight /= math.sqrt(2 * shape["layers"])
+    return model
+
+
+def losses(model: LlamaForCausalLM, batch: Batch, exit_layer: int | None = None) -> tuple[Tensor, Tensor | None]:
+    """Mean loss in nats a learned token, of the whole model and of its first `exit_layer` layers."""
+    wanted = batch.labels[:, 1:] != IGNORED
+    targets = batch.labels[:, 1:][wanted]
+    early = None
+    states = F.embedding(batch.tokens[:, :-1], model.model.embed_tokens.weight)
+    turning = rotations(model, states.shape[1])
+    for number, layer in enumerate(model.model.layers, start=1):
+        states = _layer(layer, states, *turning)
+        if number == exit_layer:
+            early = _loss(model, states[wanted], targets)
+    return _loss(model, states[wanted], targets), early
+
+
+def rotations(model: LlamaForCausalLM, length: int) -> tuple[Tensor, Tensor]:
+    """Cosines and sines of the rotary embedding, each (tokens, head width)."""
+    angles = torch.outer(torch.arange(length, dtype=torch.float32), model.model.rotary_emb.inv_freq)
+    angles = torch.cat((angles, angles), -1)
+    return angles.cos(), angles.sin()
+
+
+def _loss(model: LlamaForCausalLM, states: Tensor, targets: Tensor) -> Tensor:
+    normed = _norm(model.model.norm, states)
+    return F.cross_entropy(F.linear(normed, model.lm_head.weight), targets)
+
+
+def _layer(layer: Any, states: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+    rows, length, width = states.shape
+    inside, normed = layer.self_attn, _norm(layer.input_layernorm, states)
+    joint = torch.cat((inside.q_proj.weight, inside.k_proj.weight, inside.v_proj.weight))
+    heads = F.linear(normed, joint).view(rows, length, 3, -1, inside.head_dim).permute(2, 0, 3, 1, 4)
+    with torch.autocast("cpu", enabled=False):  # on a CPU the products gain from 16 bit, attention's way back loses
+        heads = heads.float()
+        turned = _turn(heads[:2], cosines, sines)
+        seen = F.scaled_dot_product_attention(turned[0], turned[1], heads[2], is_causal=True)
+    states = states + F.linear(seen.transpose(1, 2).reshape(rows, length, width), inside.o_proj.weight)
+    normed, mlp = _norm(layer.post_attention_layernorm, states), layer.mlp
+    gate, up = F.linear(normed, torch.cat((mlp.gate_proj.weight, mlp.up_proj.weight))).chunk(2, -1)
+    return states + F.linear(F.silu(gate) * up, mlp.down_proj.weight)
+
+
+def _norm(norm: Any, states: Tensor) -> Tensor:
+    return F.rms_norm(states, norm.weight.shape, norm.weight, norm.variance_epsilon)
+
+
+def _turn(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+    first, second = heads.chunk(2, -1)
+    return heads * cosines + torch.cat((-second, first), -1) * sines
