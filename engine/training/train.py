@@ -139,7 +139,7 @@ def one_step(
         total += float(loss.detach()) / len(group)
         if early and lower is not None:
             loss = loss + early[1] * lower
-        (loss / len(group)).backward()
+        torch.autograd.backward(loss / len(group))
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     for optimiser in chosen:
         for parameters in optimiser.param_groups:

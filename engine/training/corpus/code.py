@@ -133,7 +133,9 @@ def _arithmetic(draw: Draw) -> Function:
     what, text = terms[0], terms[0]
     for place, (sign, term) in enumerate(zip(signs, terms[1:], strict=True)):
         what += f"{', then' if place else ''} {words[sign]} {term}"
-        text = f"({text}) {sign} {term}" if place and sign == "*" and signs[place - 1] != "*" else f"{text} {sign} {term}"
+        text = (
+            f"({text}) {sign} {term}" if place and sign == "*" and signs[place - 1] != "*" else f"{text} {sign} {term}"
+        )
     inputs = tuple(tuple(draw.number(0, 9) for _ in names) for _ in range(3))
     return Function("arithmetic " + " ".join(signs), tuple(names), what, f"return {text}", inputs)
 
@@ -181,7 +183,11 @@ def _words(draw: Draw) -> Function:
     what = f"the words in {ws} {words}" + (f", each {changed}" if changed else "")
     body = f"return [{value} for w in {ws} if {condition}]"
     if draw.chance(0.3):
-        what, body, change = f"the words in {ws} {words}, joined by a dash", f'return "-".join(w for w in {ws} if {condition})', "join"
+        what, body, change = (
+            f"the words in {ws} {words}, joined by a dash",
+            f'return "-".join(w for w in {ws} if {condition})',
+            "join",
+        )
     return Function(f"words {test} {change}", (ws,), what, body, tuple((w,) for w in WORDS))
 
 
@@ -217,7 +223,13 @@ def _recursion(draw: Draw) -> Function:
     if draw.chance(0.3):
         s = n
         what = f"{s} reversed, by recursion"
-        return Function("recursion reverse", (s,), what, f"if not {s}:\n    return {s}\nreturn {{name}}({s}[1:]) + {s}[0]", tuple((t,) for t in TEXTS))
+        return Function(
+            "recursion reverse",
+            (s,),
+            what,
+            f"if not {s}:\n    return {s}\nreturn {{name}}({s}[1:]) + {s}[0]",
+            tuple((t,) for t in TEXTS),
+        )
     value = f"({value})" if value.startswith("-") else value
     sign, word, start = draw.of((("+", "sum", "0"), ("*", "product", "1")))
     value = f"({value})" if sign == "*" and " " in value else value
@@ -232,7 +244,9 @@ def _range_loop(draw: Draw) -> Function:
     kind, opening = draw.of((("list", "the list of"), ("total", "the sum of")))
     what = f"{opening} the numbers from 1 to {n}{each}"
     if kind == "list":
-        return Function(f"range list {change}", (n,), what, f"return [{value} for i in range(1, {n} + 1)]", ((0,), (4,)))
+        return Function(
+            f"range list {change}", (n,), what, f"return [{value} for i in range(1, {n} + 1)]", ((0,), (4,))
+        )
     body = f"total = 0\nfor i in range(1, {n} + 1):\n    total += {value}\nreturn total"
     return Function(f"range total {change}", (n,), f"{what}, with a loop", body, ((0,), (4,), (7,)))
 

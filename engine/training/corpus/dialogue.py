@@ -55,7 +55,10 @@ def _facts(draw: Draw) -> Sample:
     ending = f", {person}." if person else "."
     facts = [(draw.of(tuple(TELL)), thing) for thing in draw.distinct(draw.thing, draw.number(1, 3))]
     values = [draw.identifier() if kind == "code" else draw.of((draw.person, draw.word))() for kind, _ in facts]
-    told = [(draw.order(TELL[kind]).format(thing, value), draw.of(NOTED)) for (kind, thing), value in zip(facts, values, strict=True)]
+    told = [
+        (draw.order(TELL[kind]).format(thing, value), draw.of(NOTED))
+        for (kind, thing), value in zip(facts, values, strict=True)
+    ]
     pairs = [pair for step in told for pair in ([step, draw.of(CHAT)] if draw.chance(0.2) else [step])]
     asked = draw.rng.sample(range(len(facts)), draw.number(1, min(2, len(facts))))
     for place in asked:
@@ -92,7 +95,9 @@ def _list(draw: Draw) -> Sample:
 
 def _record(draw: Draw) -> Sample:
     """A JSON object that is changed step by step."""
-    record: dict[str, Value] = {name: field(draw, name, free=True).value for name in draw.distinct(draw.key, draw.number(1, 3))}
+    record: dict[str, Value] = {
+        name: field(draw, name, free=True).value for name in draw.distinct(draw.key, draw.number(1, 3))
+    }
     pairs = [(draw.order(MAKE).format(", ".join(f"{k}={shown(v)}" for k, v in record.items())), json.dumps(record))]
     for _ in range(draw.number(2, 3)):
         step = draw.of(("set", "set", "more", "less"))

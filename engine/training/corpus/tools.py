@@ -51,7 +51,7 @@ def answered(draw: Draw) -> Sample:
     """A call, what the tool answered, and the assistant's sentence about it."""
     tool = _tool(draw, draw.verb_noun())
     system = draw.order(LISTS).format(tool.signature())
-    result = draw.of((draw.word, draw.identifier, lambda: str(draw.number(0, 999))))()
+    result = draw.of((draw.word(), draw.identifier(), str(draw.number(0, 999))))
     messages = turns(_wish(draw, tool), tool.call(), system=system)
     messages.append({"role": "tool", "content": json.dumps({"result": result})})
     messages.append({"role": "assistant", "content": f"The result is {result}."})

@@ -20,7 +20,7 @@ T = TypeVar("T")
 NAMES_HELD = 0.5  # share of names that training never sees
 ORDERS_HELD = 0.2  # share of the orders, and of the compositions in code
 
-ONSETS = "b d f g k l m n p r s t v z br dr kl st tr sh".split()
+ONSETS = "b d f g k l m n p r s t v z br dr kl st tr sh".split()  # noqa: SIM905
 VOWELS = "aeiou"
 CODAS = "knrsltm"
 SIGNS = "abcdefghkmnprstvwxyz0123456789"
