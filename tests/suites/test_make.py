@@ -1,9 +1,5 @@
 import json
 import re
-import tomllib
-from itertools import islice
-from pathlib import Path
-from random import Random
 
 import jsonschema
 import pytest
@@ -89,14 +85,10 @@ def test_a_json_schema_accepts_the_given_fields_and_nothing_else(name):
 
 
 @pytest.mark.parametrize("name", SUITES)
-def test_values_are_new(name):
-    """No prompt is among those trained on; counting is left out, since small numbers leave no new ranges."""
-    recipe = tomllib.loads((Path(make.__file__).parent / "recipe.toml").read_text("utf-8"))
-    trained = {talk[0]["content"] for talk in islice(make.conversations(Random(recipe["seed"] + 1)), 2000)}
-    orders = [c.messages[0]["content"] for c in load(name).canaries if not c.id.startswith("count")]
+def test_no_order_comes_twice(name):
+    orders = [canary.messages[0]["content"] for canary in load(name).canaries]
 
     assert len(set(orders)) == len(orders)
-    assert not set(orders) & trained
 
 
 @pytest.mark.parametrize("name", SUITES)
@@ -104,7 +96,7 @@ def test_no_subject_of_a_story_was_trained_on(name):
     subjects = [given(canary)[0] for canary in load(name).of_kind("prose")]
 
     assert len(set(subjects)) == len(subjects)
-    assert not set(subjects) & set(make.PEOPLE)
+    assert not set(subjects) & set(make.TRAINED_ON)
 
 
 def test_half_of_the_copying_is_words_and_a_third_of_exact_is_counting():
