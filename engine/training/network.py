@@ -76,14 +76,20 @@ def _layer(layer: Any, states: Tensor, cosines: Tensor, sines: Tensor) -> Tensor
     inside, normed = layer.self_attn, _norm(layer.input_layernorm, states)
     joint = torch.cat((inside.q_proj.weight, inside.k_proj.weight, inside.v_proj.weight))
     heads = F.linear(normed, joint).view(rows, length, 3, -1, inside.head_dim).permute(2, 0, 3, 1, 4)
-    with torch.autocast("cpu", enabled=False):  # on a CPU the products gain from 16 bit, attention's way back loses
-        heads = heads.float()
-        turned = _turn(heads[:2], cosines, sines)
-        seen = F.scaled_dot_product_attention(turned[0], turned[1], heads[2], is_causal=True)
+    turned = _turn(heads[:2], cosines, sines)
+    seen = _attention(turned[0], turned[1], heads[2])
     states = states + F.linear(seen.transpose(1, 2).reshape(rows, length, width), inside.o_proj.weight)
     normed, mlp = _norm(layer.post_attention_layernorm, states), layer.mlp
     gate, up = F.linear(normed, torch.cat((mlp.gate_proj.weight, mlp.up_proj.weight))).chunk(2, -1)
     return states + F.linear(F.silu(gate) * up, mlp.down_proj.weight)
+
+
+def _attention(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """Causal attention by two plain products: on short rows in 16 bit faster than the fused one, there and back."""
+    length, width = queries.shape[-2:]
+    hidden = torch.full((length, length), -torch.inf).triu(1)
+    scores = (queries @ keys.transpose(-2, -1)).float() / math.sqrt(width) + hidden
+    return scores.softmax(-1) @ values
 
 
 def _norm(norm: Any, states: Tensor) -> Tensor:
