@@ -2,12 +2,13 @@
 
 `losses` computes what the model itself would, on whole causal rows, and the head only where something is learned. It
 can also read the logits behind a lower layer, with the same norm and head, so that the layer learns to answer early
-(LayerSkip, arXiv 2404.16710, section 4.1).
+(LayerSkip, arXiv 2404.16710, section 4.1), and learn a teacher's law instead of the text (arXiv 1503.02531).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -45,18 +46,27 @@ def build(shape: dict[str, Any], positions: int, tokenizer: PreTrainedTokenizerF
     return model
 
 
-def losses(model: LlamaForCausalLM, batch: Batch, exit_layer: int | None = None) -> tuple[Tensor, Tensor | None]:
-    """Mean loss in nats a learned token, of the whole model and of its first `exit_layer` layers."""
-    wanted = batch.labels[:, 1:] != IGNORED
-    targets = batch.labels[:, 1:][wanted]
+def losses(
+    model: LlamaForCausalLM, batch: Batch, exit_layer: int | None = None, laws: Tensor | None = None
+) -> tuple[Tensor, Tensor | None]:
+    """Mean loss in nats a learned token, of the whole model and of its first `exit_layer` layers.
+
+    The tokens to be learned are the batch's, or their `laws` as a teacher gives them (learned tokens, vocabulary).
+    """
+    wanted = _learned(batch)
+    targets = batch.labels[:, 1:][wanted] if laws is None else laws
     early = None
-    states = F.embedding(batch.tokens[:, :-1], model.model.embed_tokens.weight)
-    turning = rotations(model, states.shape[1])
-    for number, layer in enumerate(model.model.layers, start=1):
-        states = _layer(layer, states, *turning)
+    for number, states in enumerate(_states(model, batch), start=1):
         if number == exit_layer:
-            early = _loss(model, states[wanted], targets)
-    return _loss(model, states[wanted], targets), early
+            early = F.cross_entropy(_logits(model, states[wanted]), targets)
+    return F.cross_entropy(_logits(model, states[wanted]), targets), early
+
+
+@torch.no_grad()
+def teach(model: LlamaForCausalLM, batch: Batch) -> Tensor:
+    """The model's own law of each learned token, (learned tokens, vocabulary)."""
+    *_, states = _states(model, batch)
+    return _logits(model, states[_learned(batch)]).float().softmax(-1)
 
 
 def rotations(model: LlamaForCausalLM, length: int) -> tuple[Tensor, Tensor]:
@@ -66,9 +76,21 @@ def rotations(model: LlamaForCausalLM, length: int) -> tuple[Tensor, Tensor]:
     return angles.cos(), angles.sin()
 
 
-def _loss(model: LlamaForCausalLM, states: Tensor, targets: Tensor) -> Tensor:
-    normed = _norm(model.model.norm, states)
-    return F.cross_entropy(F.linear(normed, model.lm_head.weight), targets)
+def _learned(batch: Batch) -> Tensor:
+    return batch.labels[:, 1:] != IGNORED
+
+
+def _states(model: LlamaForCausalLM, batch: Batch) -> Iterator[Tensor]:
+    """What each layer leaves behind, one after another."""
+    states = F.embedding(batch.tokens[:, :-1], model.model.embed_tokens.weight)
+    turning = rotations(model, states.shape[1])
+    for layer in model.model.layers:
+        states = _layer(layer, states, *turning)
+        yield states
+
+
+def _logits(model: LlamaForCausalLM, states: Tensor) -> Tensor:
+    return F.linear(_norm(model.model.norm, states), model.lm_head.weight)
 
 
 def _layer(layer: Any, states: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from .batches import Batch, batches
 from .corpus import conversations
-from .network import build, losses
+from .network import build, losses, teach
 from .tokenizer import train_tokenizer
 
 RECIPE = Path(__file__).with_name("recipe.toml")
@@ -45,6 +45,62 @@ class Mixture:
         """Weights by kind now."""
         part = min(1.0, self.progress / self.until)
         return {kind: (1 - part) * self.early[kind] + part * self.late[kind] for kind in self.late}
+
+
+class How(NamedTuple):
+    """How one step learns.
+
+    exit_layer, exit_weight
+        A lower layer that learns to answer too, and the weight of its loss.
+    teacher
+        The model whose law is learned instead of the text.
+    brief
+        Whether products are computed in bfloat16.
+    """
+
+    exit_layer: int | None = None
+    exit_weight: float = 0.0
+    teacher: LlamaForCausalLM | None = None
+    brief: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """How a model's steps learn over the whole training: each its own lower layer, whose weight grows from 0."""
+
+    shape: dict[str, Any]
+    rng: Random
+    teacher: LlamaForCausalLM | None
+    brief: bool
+
+    def at(self, progress: float) -> How:
+        """The next step's way, at this share of the training."""
+        layers = self.shape["exits"]
+        layer = self.rng.choice(layers) if layers else None
+        return How(layer, self.shape["exit_weight"] * progress, self.teacher, self.brief)
+
+
+@dataclass(slots=True)
+class Report:
+    """Prints the mean loss and time of every so many steps."""
+
+    name: str
+    steps: int
+    every: int
+    losses: list[float] = field(default_factory=list)
+    since: float = field(default_factory=time.monotonic)
+
+    def add(self, step: int, loss: float) -> None:
+        """Takes note of one step."""
+        self.losses.append(loss)
+        if len(self.losses) < self.every:
+            return
+        mean, now = sum(self.losses) / self.every, time.monotonic()
+        print(
+            f"{self.name} step {step}/{self.steps} loss {mean:.4f} {(now - self.since) / self.every:.2f} s a step",
+            flush=True,
+        )
+        self.losses, self.since = [], now
 
 
 def optimisers(model: LlamaForCausalLM, shape: dict[str, Any], recipe: dict[str, Any]) -> list[torch.optim.Optimizer]:
@@ -78,27 +134,29 @@ def train(name: str, out: Path) -> None:
     step, steps = restore(checkpoint, model, chosen), shape["steps"]
     mixture = Mixture(**recipe["mixture"], progress=step / steps)
     stream = training_batches(tokenizer, mixture, recipe, step)
-    exits = Random(recipe["seed"] + step)
-    saved = shown = time.monotonic()
-    total = 0.0
+    rng = Random(recipe["seed"] + step)
+    lesson = Lesson(shape=shape, rng=rng, teacher=teacher(shape, out), brief=recipe["brief"])
+    report, saved = Report(name, steps, recipe["report_steps"]), time.monotonic()
     while step < steps:
         mixture.progress = step / steps
-        early = (exits.choice(shape["exits"]), shape["exit_weight"] * mixture.progress) if shape["exits"] else None
-        group = list(islice(stream, recipe["batches_a_step"]))
         share = rate(step, steps, recipe["warmup"], recipe["fall"])
-        total += one_step(model, chosen, group, share, early, brief=recipe["brief"])
+        group = list(islice(stream, recipe["batches_a_step"]))
+        loss = one_step(model, chosen, group, share, lesson.at(mixture.progress))
         step += 1
-        if step % recipe["report_steps"] == 0:
-            now = time.monotonic()
-            each = recipe["report_steps"]
-            print(f"{name} step {step}/{steps} loss {total / each:.4f} {(now - shown) / each:.2f} s a step", flush=True)
-            shown, total = now, 0.0
+        report.add(step, loss)
         if time.monotonic() - saved > recipe["checkpoint_seconds"]:
             save_checkpoint(checkpoint, model, chosen, step)
             export(model, tokenizer, out / name)
             saved = time.monotonic()
     save_checkpoint(checkpoint, model, chosen, step)
     export(model, tokenizer, out / name)
+
+
+def teacher(shape: dict[str, Any], out: Path) -> LlamaForCausalLM | None:
+    """The trained model of the family whose law this one learns, None where it learns the text."""
+    if "teacher" not in shape:
+        return None
+    return LlamaForCausalLM.from_pretrained(out / shape["teacher"], dtype=torch.float32).eval()
 
 
 def family_tokenizer(recipe: dict[str, Any], out: Path) -> PreTrainedTokenizerFast:
@@ -119,26 +177,17 @@ def training_batches(
 
 
 def one_step(
-    model: LlamaForCausalLM,
-    chosen: list[torch.optim.Optimizer],
-    group: list[Batch],
-    share: float,
-    early: tuple[int, float] | None = None,
-    *,
-    brief: bool = False,
+    model: LlamaForCausalLM, chosen: list[torch.optim.Optimizer], group: list[Batch], share: float, how: How
 ) -> float:
-    """One optimiser step on some batches at `share` of the peak rates; returns the loss in nats a token.
-
-    `early` is a lower layer that learns to answer too, and the weight of its loss. `brief` computes
-    products in bfloat16.
-    """
+    """One optimiser step on some batches at `share` of the peak rates; returns the loss in nats a token."""
     total = 0.0
     for batch in group:
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=brief):
-            loss, lower = losses(model, batch, early[0] if early else None)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=how.brief):
+            laws = teach(how.teacher, batch) if how.teacher else None
+            loss, lower = losses(model, batch, how.exit_layer, laws)
         total += float(loss.detach()) / len(group)
-        if early and lower is not None:
-            loss = loss + early[1] * lower
+        if lower is not None:
+            loss = loss + how.exit_weight * lower
         torch.autograd.backward(loss / len(group))
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     for optimiser in chosen:

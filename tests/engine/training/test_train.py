@@ -15,7 +15,10 @@ from draftgate.engine.training.batches import batches
 from draftgate.engine.training.corpus import KINDS
 from draftgate.engine.training.network import build, losses
 from draftgate.engine.training.train import (
+    How,
+    Lesson,
     Mixture,
+    Report,
     one_step,
     optimisers,
     rate,
@@ -98,8 +101,8 @@ def test_every_parameter_has_one_optimiser(model):
 def test_steps_lower_the_loss_and_steps_at_rate_zero_do_not(model, stream):
     chosen = optimisers(model, SHAPE, SETTINGS)
     group = list(islice(stream, 2))
-    still = [one_step(model, chosen, group, 0.0) for _ in range(3)]
-    moving = [one_step(model, chosen, group, 1.0) for _ in range(4)]
+    still = [one_step(model, chosen, group, 0.0, How()) for _ in range(3)]
+    moving = [one_step(model, chosen, group, 1.0, How()) for _ in range(4)]
 
     assert still[0] == pytest.approx(still[-1], rel=1e-6)
     assert moving[-1] < moving[0] == pytest.approx(still[0], rel=1e-6)
@@ -108,7 +111,7 @@ def test_steps_lower_the_loss_and_steps_at_rate_zero_do_not(model, stream):
 def test_the_rate_is_a_share_of_the_peak_and_not_of_the_last_rate(model, stream):
     chosen = optimisers(model, SHAPE, SETTINGS)
     for share in (0.5, 0.5, 0.25):
-        one_step(model, chosen, [next(stream)], share)
+        one_step(model, chosen, [next(stream)], share, How())
 
     assert [0.005, 0.0025] == [g["lr"] for o in chosen for g in o.param_groups]
 
@@ -118,9 +121,9 @@ def test_a_lower_layer_learns_to_answer_where_it_is_asked_to(model, stream):
     batch = next(stream)
     chosen = optimisers(model, SHAPE, SETTINGS)
     before = [loss.item() for loss in losses(model, batch, 1)]
-    reported = one_step(model, chosen, [batch], 1.0, (1, 5.0))
+    reported = one_step(model, chosen, [batch], 1.0, How(1, 5.0))
     for _ in range(3):
-        one_step(model, chosen, [batch], 1.0, (1, 5.0))
+        one_step(model, chosen, [batch], 1.0, How(1, 5.0))
 
     assert before[0] == pytest.approx(reported, rel=1e-6)
     assert losses(model, batch, 1)[1].item() < before[1]
@@ -129,25 +132,64 @@ def test_a_lower_layer_learns_to_answer_where_it_is_asked_to(model, stream):
 def test_products_in_bfloat16_come_close(model, stream):
     batch = next(stream)
     chosen = optimisers(model, SHAPE, SETTINGS)
-    exact, brief = (one_step(model, chosen, [batch], 0.0, brief=brief) for brief in (False, True))
+    exact, brief = (one_step(model, chosen, [batch], 0.0, How(brief=brief)) for brief in (False, True))
 
     assert exact == pytest.approx(brief, rel=0.01)
     assert exact != brief
     assert all(p.dtype == torch.float32 for p in model.parameters())
 
 
+def test_a_pupil_comes_closer_to_its_teacher_and_away_from_the_text(model, tokenizer, stream):
+    batch = next(stream)
+    torch.manual_seed(5)
+    master = build(SHAPE, 256, tokenizer)
+    with torch.no_grad():
+        for p in master.parameters():
+            p.mul_(3)
+    chosen, how = optimisers(model, SHAPE, SETTINGS), How(teacher=master)
+    distances = [one_step(model, chosen, [batch], 1.0, how) for _ in range(8)]
+
+    assert distances[-1] < distances[0]
+    assert all(p.grad is None for p in master.parameters())
+
+
+def test_each_step_has_a_lower_layer_whose_weight_grows():
+    lesson = Lesson(shape={"exits": [1, 3], "exit_weight": 0.4}, rng=Random(1), teacher=None, brief=True)
+    ways = [lesson.at(0.5) for _ in range(20)]
+
+    assert {1, 3} == {way.exit_layer for way in ways}
+    assert {0.2} == {way.exit_weight for way in ways}
+    assert all(way.brief for way in ways)
+    assert 0 == lesson.at(0).exit_weight
+
+
+def test_a_model_without_exits_has_no_lower_layer():
+    lesson = Lesson(shape={"exits": [], "exit_weight": 0.0}, rng=Random(1), teacher=None, brief=False)
+
+    assert How() == lesson.at(0.5)
+
+
+def test_the_report_is_of_the_steps_since_the_last(capsys):
+    report = Report("m", 10, 2)
+    for step, loss in enumerate([1.0, 2.0, 5.0, 6.0], start=1):
+        report.add(step, loss)
+    lines = capsys.readouterr().out.splitlines()
+
+    assert ["m step 2/10 loss 1.5000", "m step 4/10 loss 5.5000"] == [" ".join(line.split()[:5]) for line in lines]
+
+
 def test_a_checkpoint_gives_back_model_optimisers_and_step(model, stream, tokenizer, tmp_path):
     """The next step after a restart is the one that would have come without it."""
     chosen = optimisers(model, SHAPE, SETTINGS)
     for _ in range(2):
-        one_step(model, chosen, [next(stream)], 0.5)
+        one_step(model, chosen, [next(stream)], 0.5, How())
     save_checkpoint(tmp_path / "deep" / "c.pt", model, chosen, 2)
     torch.manual_seed(9)
     other = build(SHAPE, 256, tokenizer)
     others, third = optimisers(other, SHAPE, SETTINGS), next(stream)
 
     assert 2 == restore(tmp_path / "deep" / "c.pt", other, others)
-    assert one_step(model, chosen, [third], 0.3) == one_step(other, others, [third], 0.3)
+    assert one_step(model, chosen, [third], 0.3, How()) == one_step(other, others, [third], 0.3, How())
     for a, b in zip(model.parameters(), other.parameters(), strict=True):
         assert torch.equal(a, b)
     assert [g["lr"] for o in chosen for g in o.param_groups] == [g["lr"] for o in others for g in o.param_groups]
@@ -167,11 +209,11 @@ def counted(monkeypatch, tmp_path):
     monkeypatch.setattr(training, "RECIPE", tmp_path / "recipe.toml")
     shares = []
 
-    def step(model, chosen, group, share, early, *, brief):
+    def step(model, chosen, group, share, how):
         if len(shares) == counted_stop[0]:
             raise KeyboardInterrupt
         shares.append(share)
-        return one_step(model, chosen, group, share, early, brief=brief)
+        return one_step(model, chosen, group, share, how)
 
     counted_stop = [-1]
     monkeypatch.setattr(training, "one_step", step)
@@ -192,6 +234,18 @@ def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_a_folder_th
     assert model.tokenizer.chat_template is not None
     assert model.model.config.tie_word_embeddings
     assert 256 == model.positions
+
+
+def test_a_model_may_learn_from_one_trained_before_it(counted, tmp_path):
+    text = (tmp_path / "recipe.toml").read_text()
+    table = text[text.index("[models.tiny]") :]
+    pupil = table.replace("tiny", "pupil").replace("exits = [1]", 'exits = []\nteacher = "tiny"')
+    (tmp_path / "recipe.toml").write_text(text + pupil)
+    for name in ("tiny", "pupil"):
+        training.train(name, tmp_path / "out")
+
+    assert 12 == len(counted[0])
+    assert (tmp_path / "out" / "pupil" / "model.safetensors").exists()
 
 
 def test_the_command_takes_only_models_of_the_recipe(counted, monkeypatch, tmp_path, capsys):
