@@ -31,17 +31,20 @@ def next_token_probs(logits: npt.NDArray[np.floating], samplings: Sequence[Sampl
             f"the model's logits are not finite (row {row}, position {position}: largest is {best[row, position]}); "
             "check its weights and dtype"
         )
+    kinds = set({id(sampling): sampling for sampling in samplings}.values())  # a batch mostly shares one object
+    if len(kinds) == 1:
+        return _law(logits, *kinds)
     probs = np.empty(logits.shape, np.float64)
-    for sampling in set(samplings):
+    for sampling in kinds:
         rows = [row for row, other in enumerate(samplings) if other == sampling]
-        probs[rows] = _law(logits[rows].astype(np.float64), sampling)
+        probs[rows] = _law(logits[rows], sampling)
     return probs
 
 
-def _law(logits: Floats, sampling: Sampling) -> Floats:
+def _law(logits: npt.NDArray[np.floating], sampling: Sampling) -> Floats:
     if sampling.temperature == 0:
         return one_hot(logits.argmax(axis=-1), logits.shape[-1])
-    probs = softmax(_heated(logits, sampling.temperature))
+    probs = normalised(np.exp(_heated(logits.astype(np.float64), sampling.temperature)))
     if 0 < sampling.top_k < probs.shape[-1]:
         least = np.partition(probs, -sampling.top_k, axis=-1)[..., -sampling.top_k, None]
         probs = normalised(np.where(probs >= least, probs, 0.0))
@@ -79,9 +82,9 @@ def normalised(weights: Floats) -> Floats:
 
 def one_hot(tokens: Ints, vocabulary: int) -> Floats:
     """Point masses, shape (*tokens.shape, vocabulary)."""
-    probs = np.zeros((*tokens.shape, vocabulary))
-    np.put_along_axis(probs, tokens[..., None], 1.0, axis=-1)
-    return probs
+    probs = np.zeros((tokens.size, vocabulary))
+    probs[np.arange(tokens.size), tokens.ravel()] = 1.0
+    return probs.reshape(*tokens.shape, vocabulary)
 
 
 def draw(probs: Floats, uniforms: Floats | float) -> Ints:
@@ -92,7 +95,7 @@ def draw(probs: Floats, uniforms: Floats | float) -> Ints:
     running = probs.cumsum(axis=-1)
     mass = running[..., -1]
     aim = np.minimum(np.multiply(uniforms, mass), np.nextafter(mass, 0.0))
-    tokens: Ints = (running <= aim[..., None]).sum(axis=-1)
+    tokens: Ints = (running <= aim[..., None]).sum(axis=-1) if aim.ndim else running.searchsorted(aim, side="right")
     return tokens
 
 
@@ -115,9 +118,9 @@ def in_support(logits: Floats, token: int, sampling: Sampling, slack: float) -> 
 
 def _nucleus(probs: Floats, top_p: float) -> npt.NDArray[np.bool_]:
     """The smallest set of most probable tokens whose mass reaches `top_p`; the first token of a tie comes first."""
-    order = np.argsort(-probs, axis=-1, kind="stable")
-    ordered = np.take_along_axis(probs, order, axis=-1)
-    before = ordered.cumsum(axis=-1) - ordered
-    kept = np.zeros(probs.shape, bool)
-    np.put_along_axis(kept, order, before < top_p, axis=-1)
-    return kept
+    ordered = -np.sort(-probs, axis=-1)  # values alone: ten times faster than their order
+    count = (ordered.cumsum(axis=-1) - ordered < top_p).sum(axis=-1, keepdims=True)
+    least = np.take_along_axis(ordered, count - 1, axis=-1)
+    kept, tied = probs > least, probs == least
+    room = count - kept.sum(axis=-1, keepdims=True)
+    return kept | (tied & (tied.cumsum(axis=-1) <= room))
