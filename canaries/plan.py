@@ -26,7 +26,7 @@ def plan(context: Context) -> Iterator[tuple[str, Compute]]:
     if candidate.draft_length:
         yield "knobs", lambda _: variants.observe_knobs(context, candidate.name)
         yield "synthetic", lambda _: variants.observe_synthetic(context, candidate.draft_length)
-    sampled = [cell for cell in suite.cells if not cell.greedy]
+    sampled = [cell for cell in suite.cells if not cell.greedy and cell == suite.law_cell(cell)]
     if not sampled or not candidate.draft_length:
         return
     arm = candidate.variant(candidate.name, k=suite.law.draft_length)

@@ -121,6 +121,8 @@ def _nucleus(probs: Floats, top_p: float) -> npt.NDArray[np.bool_]:
     ordered = -np.sort(-probs, axis=-1)  # values alone: ten times faster than their order
     count = (ordered.cumsum(axis=-1) - ordered < top_p).sum(axis=-1, keepdims=True)
     least = np.take_along_axis(ordered, count - 1, axis=-1)
-    kept, tied = probs > least, probs == least
+    kept: npt.NDArray[np.bool_] = probs > least
+    tied = probs == least
     room = count - kept.sum(axis=-1, keepdims=True)
-    return kept | (tied & (tied.cumsum(axis=-1) <= room))
+    kept |= tied & (tied.cumsum(axis=-1) <= room)
+    return kept

@@ -6,6 +6,7 @@ before children. Knows nothing about how drafts are made or judged.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -36,7 +37,13 @@ class DraftTree:
         """One branch: `tokens` (k,) drawn from the rows of `probs` (k, vocabulary)."""
         k = len(tokens)
         blank = np.zeros((1, probs.shape[-1]))
-        return cls(np.concatenate(([root], tokens)), _chain_parents(k), np.concatenate((blank, probs)))
+        return cls(np.concatenate(([root], tokens)), chain_parents(k), np.concatenate((blank, probs)))
+
+    @classmethod
+    def chains(cls, tokens: Ints, probs: Floats, lengths: Sequence[int]) -> list[DraftTree]:
+        """One branch a row: of `tokens` (rows, k + 1), root first, at most the `lengths[row]` after the root."""
+        kept = [min(length, tokens.shape[1] - 1) for length in lengths]
+        return [cls(tokens[row, : k + 1], chain_parents(k), probs[row, : k + 1]) for row, k in enumerate(kept)]
 
     @classmethod
     def bare(cls, root: int, vocabulary: int) -> DraftTree:
@@ -55,7 +62,7 @@ class DraftTree:
     @property
     def is_chain(self) -> bool:
         """Whether every node has at most one child."""
-        return self.parents == _chain_parents(self.drafted)
+        return self.parents == chain_parents(self.drafted)
 
 
 def ancestry(parents: tuple[int, ...]) -> npt.NDArray[np.bool_]:
@@ -79,5 +86,6 @@ def _children(parents: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
 
 
 @lru_cache(maxsize=256)
-def _chain_parents(k: int) -> tuple[int, ...]:
+def chain_parents(k: int) -> tuple[int, ...]:
+    """The parents of a root and a chain of `k` nodes: one object a length, so that comparing them is quick."""
     return tuple(range(-1, k))

@@ -50,6 +50,11 @@ class Cell:
     repeats: int
 
     @property
+    def sampling(self) -> tuple[float, ...]:
+        """How a token is chosen: cells that differ only in rows, prompts or tokens share it."""
+        return self.temperature, self.top_k, self.top_p, self.min_p
+
+    @property
     def greedy(self) -> bool:
         """Whether every token is the most probable one."""
         return self.temperature == 0
@@ -169,6 +174,10 @@ class Suite:
         """The first `count` canaries, kinds taking turns: exact, json, prose, exact, ... Used-up kinds are skipped."""
         turns = chain.from_iterable(zip_longest(*(self.of_kind(kind) for kind in KINDS)))
         return tuple(islice((canary for canary in turns if canary is not None), count))
+
+    def law_cell(self, cell: Cell) -> Cell:
+        """The first cell with this one's sampling parameters: known laws are drawn there, once for all such cells."""
+        return next(other for other in self.cells if other.sampling == cell.sampling)
 
     def canaries_for(self, cell: Cell) -> tuple[Canary, ...]:
         """The canaries that `cell` asks."""

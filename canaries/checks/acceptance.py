@@ -30,9 +30,8 @@ class Acceptance:
     observes = ("pairs",)
 
     def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
-        """One exact binomial test in sampled cells."""
-        del suite
-        return () if cell.greedy else ("first node",)
+        """One exact binomial test in sampled cells, spent where the rounds on the table are drawn."""
+        return () if cell.greedy or cell != suite.law_cell(cell) else ("first node",)
 
     def judge(self, case: Case) -> Finding:
         """FAIL for an acceptance that the known drafts cannot have."""
@@ -68,15 +67,15 @@ class Acceptance:
         if not whole(case, "table"):
             return not_observed(self.name, case)
         table = case.observed("table")
-        known = laws.table(_context(case), case.cell)
+        known = laws.table(_context(case), case.law.cell)
         options = case.candidate.get("options", {})
         proposes, accepts = laws.first_acceptance(
-            known, laws.law_sampling(case.cell, known.target.vocabulary), case.candidate["method"], options
+            known, laws.law_sampling(case.law.cell, known.target.vocabulary), case.candidate["method"], options
         )
         draws, design = table["draws"], case.suite.design
         words = f"the first draft of a round is kept with chance {accepts:.4f} = sum min(p, q)"
         evidence = binomial.known_rate(table["accepted"], draws, rate=accepts, hypothesis=words)
-        share = case.share(self.name, "first node")
+        share = case.law.share(self.name, "first node")
         planned = binomial.design(draws, rate=accepts, false_alarm=share, miss=design.miss)
         status = STATUS[decide(evidence, planned, effect=design.acceptance_effect)]
         rate = table["accepted"] / max(draws, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ...stats.decision import Decision
@@ -16,6 +16,7 @@ STATUS = {
     Decision.FAIL: Status.FAIL,
     Decision.INCONCLUSIVE: Status.INCONCLUSIVE,
 }
+LAW = frozenset({"table", "rows"})  # made once for all cells with the same sampling parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,13 @@ class Case:
 
     def observed(self, name: str) -> Any:
         """The cell's observation `name`, or the run's; None where it was not made."""
-        return self.observations.get(f"{self.cell.name}/{name}", self.observations.get(name))
+        cell = self.law.cell if name in LAW else self.cell
+        return self.observations.get(f"{cell.name}/{name}", self.observations.get(name))
+
+    @property
+    def law(self) -> Case:
+        """The case of the cell in which known laws are drawn under this cell's sampling parameters."""
+        return replace(self, cell=self.suite.law_cell(self.cell))
 
     def share(self, check: str, test: str) -> float:
         """The false-alarm rate that this test may spend in this cell."""

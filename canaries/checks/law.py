@@ -85,16 +85,18 @@ class LawOfARound:
     observes = ("table", "rows", "recorded")
 
     def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
-        """The first token, the joint law on the table, and the recorded rows, whose positions share evenly."""
-        del suite, cell
-        return ("first", "table", "rows")
+        """The first token, the joint law on the table, and the recorded rows, whose positions share evenly.
+
+        None in a cell that is judged by another cell's draws: what they may spend is spent there.
+        """
+        return ("first", "table", "rows") if cell == suite.law_cell(cell) else ()
 
     def judge(self, case: Case) -> Finding:
         """FAIL for one law that does not fit."""
         table, rows, recorded = case.observed("table"), case.observed("rows"), case.observed("recorded")
         if short := table["short"] + rows["short"]:
             return self._too_short(case, short)
-        judged = {**self._table(case, table), **self._rows(case, rows, recorded)}
+        judged = {**self._table(case.law, table), **self._rows(case.law, rows, recorded)}
         failed = [test for test, one in judged.items() if one.decision is Decision.FAIL]
         status = worst([one.decision for one in judged.values()])
         weakest = max(one.design.detectable for one in judged.values())

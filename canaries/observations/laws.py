@@ -80,15 +80,14 @@ def observe_table(context: Context, cell: Cell, arm: Arm, draws: int) -> dict[st
     counts, first = np.zeros(vocabulary**length, np.int64), np.zeros(vocabulary, np.int64)
     proposed = accepted = short = 0
     place = vocabulary ** np.arange(length - 1, -1, -1)
-    for generation in _draws(context, cell, arm, known, draws, length + 1):
-        if len(generation.tokens) <= length:
-            short += 1
-            continue
-        first[generation.tokens[0]] += 1
-        counts[int(np.dot(generation.tokens[1 : length + 1], place))] += 1
-        opening = generation.rounds[0] if generation.rounds else None
-        proposed += bool(opening and opening.drafted)
-        accepted += bool(opening and opening.accepted)
+    for generations in _draws(context, cell, arm, known, draws, length + 1):
+        long = [generation for generation in generations if len(generation.tokens) > length]
+        short += len(generations) - len(long)
+        tokens = np.array([generation.tokens[: length + 1] for generation in long]).reshape(-1, length + 1)
+        first += np.bincount(tokens[:, 0], minlength=vocabulary)
+        counts += np.bincount(tokens[:, 1:] @ place, minlength=vocabulary**length)
+        proposed += sum(generation.rounds[0].drafted > 0 for generation in long if generation.rounds)
+        accepted += sum(generation.rounds[0].accepted > 0 for generation in long if generation.rounds)
     return {
         "draws": draws,
         "short": short,
@@ -147,11 +146,10 @@ def observe_rows(context: Context, cell: Cell, arm: Arm, recorded: Mapping[str, 
     known = rows(context, cell, np.array(recorded["target"]), np.array(recorded["draft"]))
     length = spanned(arm.draft_length)
     counts, short = np.zeros((length, known.target.vocabulary), np.int64), 0
-    for generation in _draws(context, cell, arm, known, draws, length + 1):
-        if len(generation.tokens) <= length:
-            short += 1
-        else:
-            counts[np.arange(length), list(generation.tokens[1 : length + 1])] += 1
+    for generations in _draws(context, cell, arm, known, draws, length + 1):
+        long = [generation.tokens[1 : length + 1] for generation in generations if len(generation.tokens) > length]
+        short += len(generations) - len(long)
+        np.add.at(counts, (np.arange(length), np.array(long, np.int64).reshape(-1, length)), 1)
     return {"draws": draws, "short": short, "counts": counts.tolist()}
 
 
@@ -208,14 +206,14 @@ def _ngram_law(known: Known, _: Sampling, context: tuple[int, ...], options: Map
 _PROPOSALS = {"draft": _draft_law, "self": _self_law, "uniform": _uniform_law, "ngram": _ngram_law}
 
 
-def _draws(context: Context, cell: Cell, arm: Arm, known: Known, draws: int, tokens: int) -> Iterator[Generation]:
-    """Continuations of the prompt, each with a seed of its own, decoded in batches."""
+def _draws(context: Context, cell: Cell, arm: Arm, known: Known, draws: int, tokens: int) -> Iterator[list[Generation]]:
+    """Continuations of the prompt, each with a seed of its own, batch by batch."""
     engine = arm.on(known.target, known.draft)
     sampling = law_sampling(cell, known.target.vocabulary)
     base = seed_of(context.seed, cell.name, known.target.identity()["sha256"])
     for start in range(0, draws, context.suite.law.batch):
         seeds: Sequence[int] = range(start, min(start + context.suite.law.batch, draws))
-        yield from engine.generate(
+        yield engine.generate(
             [
                 Request(name="law", prompt=known.prompt, max_tokens=tokens, sampling=sampling, seed=(base + s) % 2**63)
                 for s in seeds

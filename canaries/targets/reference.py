@@ -263,7 +263,10 @@ def replay(logits: Logits, answer: Sequence[int], sampling: Sampling, slack: flo
     prob = law[rows, tokens]
     index = np.arange(law.shape[1])
     ahead = (wide > own[:, None]) | ((wide == own[:, None]) & (index < tokens[:, None]))
-    outside = [not in_support(row, int(t), sampling, slack) for row, t in zip(wide, tokens, strict=True)]
+    outside = [  # slack only widens the support, so what has mass needs no second look
+        mass == 0 and not in_support(row, int(token), sampling, slack)
+        for row, token, mass in zip(wide, tokens, prob, strict=True)
+    ]
     return Replay(
         tuple((top[:, 1] - own).tolist()),
         tuple((top[:, 1] - top[:, 0]).tolist()),

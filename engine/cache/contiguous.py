@@ -39,10 +39,9 @@ class ContiguousCache:
     def commit(self, paths: Sequence[Sequence[int]]) -> None:
         """Moves the accepted path up behind the root where it is not there already, and counts it."""
         for row, path in enumerate(paths):
-            start = int(self.lengths[row])
             if path and path[-1] != len(path):  # nodes on a path increase, so only a gap makes its last one larger
-                self._compact(row, start, path)
-            self.lengths[row] = start + 1 + len(path)
+                self._compact(row, int(self.lengths[row]), path)
+        self.lengths = self.lengths + np.array([1 + len(path) for path in paths], np.int64)
 
     def rewind(self, lengths: Ints) -> None:
         """Forgets entries from the end. Raises ValueError where a row holds fewer than it should keep."""

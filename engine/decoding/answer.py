@@ -65,10 +65,10 @@ class Answer:
 
     def _take(self, tokens: Sequence[int]) -> int:
         emitted = 0
-        for token in tokens:
-            self.tokens.append(int(token))
+        for token in map(int, tokens):
+            self.tokens.append(token)
             emitted += 1
-            self.finish = self._ended(int(token))
+            self.finish = self._ended(token)
             if self.finish is not None:
                 break
         self._arrivals.append(Arrival(time.perf_counter() - self._started, emitted))

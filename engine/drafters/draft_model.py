@@ -21,7 +21,7 @@ from .base import Floats, Situation
 
 
 class Proposed(NamedTuple):
-    """Tokens (rows,), and the laws (rows, vocabulary) that they were drawn from."""
+    """Tokens (rows, ...), and the laws (rows, ..., vocabulary) that they were drawn from."""
 
     tokens: Ints
     laws: Floats
@@ -51,22 +51,20 @@ class DraftModel:
         missing = [list(context[seen:]) for context, seen in zip(contexts, self._cache.lengths, strict=True)]
         logits = self.model.score_last(Block.chains(missing), self._cache)
         self._cache.commit([list(range(1, len(tokens))) for tokens in missing])
-        tokens, laws = self._chain(logits, depth, situation)
-        return [
-            DraftTree.chain(context[-1], tokens[row, :limit], laws[row, :limit])
-            for row, (context, limit) in enumerate(zip(contexts, situation.limits, strict=True))
-        ]
+        return DraftTree.chains(*self._chain(logits, depth, situation), situation.limits)
 
-    def _chain(self, logits: Logits, depth: int, situation: Situation) -> tuple[Ints, Floats]:
+    def _chain(self, logits: Logits, depth: int, situation: Situation) -> Proposed:
+        """Roots and what was drafted behind them: tokens (rows, depth + 1), laws (rows, depth + 1, vocabulary)."""
         samplings = [request.sampling for request in situation.requests]
-        tokens = np.zeros((len(samplings), depth), np.int64)
-        laws = np.zeros((len(samplings), depth, self.model.vocabulary))
-        for place in range(depth):
-            tokens[:, place], laws[:, place] = self.propose(logits, samplings, situation.chance[:, place])
-            if place + 1 < depth:
-                logits = self.model.score_last(Block.chains(tokens[:, place : place + 1].tolist()), self._cache)
+        tokens = np.zeros((len(samplings), depth + 1), np.int64)
+        laws = np.zeros((len(samplings), depth + 1, self.model.vocabulary))
+        tokens[:, 0] = [context[-1] for context in situation.contexts]
+        for place in range(1, depth + 1):
+            tokens[:, place], laws[:, place] = self.propose(logits, samplings, situation.chance[:, place - 1])
+            if place < depth:
+                logits = self.model.score_last(Block.chains(list(tokens[:, place : place + 1])), self._cache)
                 self._cache.commit([[]] * len(samplings))
-        return tokens, laws
+        return Proposed(tokens, laws)
 
     def propose(self, logits: Logits, samplings: Sequence[Sampling], chance: Floats) -> Proposed:
         """One token a row, and the law it was drawn from: the model's own under the request's sampling parameters."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..cache.base import Cache
+from ..tree import chain_parents
 
 Logits = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -29,16 +30,18 @@ class Block:
     @classmethod
     def of(cls, rows: Sequence[npt.ArrayLike], parents: Sequence[tuple[int, ...]]) -> Block:
         """Pads rows of tokens on the right with zeros."""
-        width = max(len(p) for p in parents)
+        width = max(map(len, parents))
+        if min(map(len, parents)) == width:
+            return cls(np.array(rows, np.int64), tuple(parents))
         tokens = np.zeros((len(rows), width), np.int64)
         for row, values in enumerate(rows):
             tokens[row, : len(parents[row])] = values
         return cls(tokens, tuple(parents))
 
     @classmethod
-    def chains(cls, rows: Sequence[Sequence[int]]) -> Block:
+    def chains(cls, rows: Sequence[Sequence[int]] | Sequence[Ints]) -> Block:
         """One chain a row."""
-        return cls.of(rows, [tuple(range(-1, len(row) - 1)) for row in rows])
+        return cls.of(rows, [chain_parents(len(row) - 1) for row in rows])
 
     @property
     def lengths(self) -> Ints:

@@ -1,6 +1,8 @@
 """What is observed, in which order."""
 
-from arms import smoke
+from dataclasses import replace
+
+from arms import context, smoke
 
 from draftgate.canaries.observations.context import Context
 from draftgate.canaries.plan import plan
@@ -12,6 +14,16 @@ def test_timed_pairs_come_before_what_is_read_off_them_and_rows_before_their_law
 
     expected = ["greedy-1/pairs", "greedy-1/replays", "topp-8/pairs", "topp-8/replays", "knobs", "synthetic"]
     assert [*expected, "recorded", "topp-8/table", "topp-8/rows"] == made
+
+
+def test_cells_of_one_sampling_share_their_known_laws():
+    suite = loader.load("smoke")
+    greedy, sampled = suite.cells
+    twice = replace(suite, cells=(greedy, sampled, replace(sampled, name="topp-1", batch=1)))
+    keys = [key for key, _ in plan(context(suite=twice))]
+
+    assert {"topp-8/table", "topp-8/rows"} == {key for key in keys if key.endswith(("/table", "/rows"))}
+    assert "topp-1/pairs" in keys
 
 
 def test_an_arm_that_does_not_speculate_is_timed_and_replayed_only():

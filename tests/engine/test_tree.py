@@ -61,3 +61,14 @@ def test_ancestry_and_depth_are_what_walking_up_finds(parents):
 
     assert expected == [set(np.flatnonzero(row)) for row in ancestry(parents)]
     assert [len(above) - 1 for above in expected] == depths(parents).tolist()
+
+
+def test_chains_of_a_batch_are_the_chains_of_its_rows():
+    rng = np.random.default_rng(0)
+    tokens, probs = rng.integers(0, 5, (3, 4)), rng.dirichlet(np.ones(5), (3, 4))
+    trees = DraftTree.chains(tokens, probs, [3, 0, 9])
+
+    for row, (tree, length) in enumerate(zip(trees, (3, 0, 3), strict=True)):
+        alone = DraftTree.chain(tokens[row, 0], tokens[row, 1 : length + 1], probs[row, 1 : length + 1])
+        assert (alone.parents, alone.tokens.tolist()) == (tree.parents, tree.tokens.tolist())
+        assert np.array_equal(alone.probs[1:], tree.probs[1:])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from observed import case, judged, record, spoiled, suite
+from observed import SAMPLED, case, judged, pairs, record, spoiled, suite
 
 from draftgate.canaries.checks.law import Rates, compare, draws_needed
 from draftgate.canaries.contracts import Reason, Status
@@ -110,3 +110,27 @@ def test_every_law_has_a_share():
     shares = case(record(), "sampled").ledger.shares
 
     assert {"sampled/law/first", "sampled/law/table", "sampled/law/rows"} <= set(shares)
+
+
+def with_a_twin():
+    """A second cell of the same sampling: answered in another batch, with no draws of its own."""
+    twin = replace(SAMPLED, name="twin", batch=1)
+    return replace(suite(), cells=(*suite().cells, twin))
+
+
+def test_one_law_is_judged_in_every_cell_of_its_sampling_and_spent_once():
+    of, twin = with_a_twin(), {"twin/pairs": pairs(SAMPLED)}
+    found = [judged(check, record() | twin, "twin", of=of) for check in ("law", "acceptance")]
+
+    assert [(Status.PASS, "twin")] * 2 == [(one.status, one.cell) for one in found]
+    assert not [name for name in case(record(), of=of).ledger.shares if name.startswith(("twin/law", "twin/accept"))]
+
+
+def test_a_law_that_is_off_holds_every_cell_of_its_sampling():
+    off = spoiled(lambda o: moved(o["sampled/table"]["counts"], 1500))
+
+    assert [Status.FAIL] * 2 == [judged("law", off, cell, of=with_a_twin()).status for cell in ("sampled", "twin")]
+
+
+def test_a_cell_is_not_judged_by_another_cells_answers():
+    assert judged("pit", record(), "twin", of=with_a_twin()).status is Status.INCONCLUSIVE
