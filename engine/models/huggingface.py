@@ -24,6 +24,7 @@ from ..cache.base import Cache
 from ..errors import ModelMissing, ModelRefused
 from .attention import additive, positions, visible
 from .base import Block, Logits
+from .llama import flat
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # a gate must not fetch other weights than those it names
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
@@ -63,6 +64,7 @@ class HuggingFaceModel:
         self.positions = int(getattr(model.config, "max_position_embeddings", None) or 1 << 30)
         self._source = dict(source)
         parameters = inspect.signature(model.forward).parameters
+        self._flat = flat(model)
         self._cache_argument = "cache" if "cache" in parameters else "past_key_values"
         if "position_ids" not in parameters:
             raise ModelRefused(
@@ -89,10 +91,14 @@ class HuggingFaceModel:
     def _forward(self, block: Block, cache: Cache, keep: int | Tensor) -> Logits:
         seen = visible(block, cache.lengths)
         places = positions(block, cache.lengths)
+        tokens, masks = torch.from_numpy(block.tokens), self._masks(seen, places, cache)
         with torch.inference_mode():
+            if self._flat and isinstance(masks, Tensor):
+                kept = keep if isinstance(keep, Tensor) else slice(None)
+                return _numpy(self._flat.logits(tokens, masks, places, cache, kept))
             out = self.model(
-                input_ids=torch.from_numpy(block.tokens),
-                attention_mask=self._masks(seen, places, cache),
+                input_ids=tokens,
+                attention_mask=masks,
                 position_ids=places,
                 use_cache=True,
                 logits_to_keep=keep,
