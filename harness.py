@@ -116,7 +116,8 @@ def _faults_list(options: argparse.Namespace) -> int:
     return _show_choices(registry.rows(), options)
 
 
-RUN_OPTIONS = ("suite", "baseline", "candidate", "model", "fault", "claim", "out", "seed", "resume")
+DTYPES = ("float32", "bfloat16", "float16")
+RUN_OPTIONS = ("suite", "baseline", "candidate", "model", "dtype", "fault", "claim", "out", "seed", "resume")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -170,6 +171,9 @@ def _add_run(commands: Any) -> None:
     run.add_argument("--baseline", default="plain", metavar="TARGET", help="default: plain; see draftgate engines")
     run.add_argument("--candidate", default="draft:k=4", metavar="TARGET", help="default: draft:k=4")
     run.add_argument("--model", type=Path, metavar="PATH", help="folder of a model (default: the one that ships)")
+    run.add_argument(
+        "--dtype", choices=DTYPES, default=DTYPES[0], help=f"both arms compute in it (default: {DTYPES[0]})"
+    )
     run.add_argument("--fault", metavar="NAME", help="plant a fault in the candidate; see draftgate faults list")
     run.add_argument("--claim", type=_ratio, metavar="R", help="hold unless the interval's lower end is at least R")
     run.add_argument("--out", type=Path, metavar="DIR", help="run folder (default: runs/<time>-<suite>)")

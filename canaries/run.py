@@ -48,6 +48,7 @@ class Options:
     baseline: str
     candidate: str
     model: Path | None
+    dtype: str
     fault: str | None
     claim: float | None
     out: Path
@@ -76,13 +77,13 @@ def arms(options: Options) -> dict[str, Any]:
     baseline, candidate = TargetSpec.parse(options.baseline), TargetSpec.parse(options.candidate)
     if baseline.name != "plain":
         raise UsageError(f"the baseline is {baseline.name!r}; only plain decoding can be held against, use plain")
-    strategies = Strategies()
-    planted = faults.find(options.fault).apply(strategies) if options.fault else strategies
+    plant = faults.find(options.fault) if options.fault else None
+    planted = plant.apply(Strategies()) if plant else Strategies()
     known = reference.check(candidate)
-    model = reference.load_target(options.model or reference.EMBEDDED / "target")
+    model = reference.load_target(options.model or reference.EMBEDDED / "target", options.dtype)
     torch.set_num_threads(threads(model.parameters))
     return {
-        "baseline": reference.build(baseline, model, strategies),
+        "baseline": reference.build(baseline, model, planted if plant and plant.shared else Strategies()),
         "candidate": reference.build(known, model, planted),
     }
 

@@ -1,4 +1,4 @@
-"""Writes `docs/results.md` from finished runs: `python docs/measure.py RUN_FOLDER...`.
+"""Writes `docs/results.md` from finished runs: `python docs/measure.py RUN_FOLDER...`; `docs/campaign.py` makes them.
 
 Every figure comes from a run's `summary.json`, which is read only if it is that of the record beside it.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from draftgate.canaries import record, summary
 from draftgate.canaries.faults.registry import BY_NAME
 from draftgate.canaries.report.text import interval, number
+from draftgate.suites import loader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +47,7 @@ def page(runs: Sequence[Run]) -> str:
         for run in honest:
             parts += [f"### {_title(run)}", _made_on(run), _cells(run.summary)]
     if planted:
-        parts += ["## Planted faults", _planted(planted)]
+        parts += ["## Planted faults and look-alikes", _score(planted), _planted(planted)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -69,7 +70,8 @@ def _honest(runs: Iterable[Run]) -> str:
 
 
 def _planted(runs: Iterable[Run]) -> str:
-    head = ("fault", "what it does", "suite", "candidate", "seed", "must be answered", "verdict", "seen by", "seconds")
+    asked = ("plant", "what it does", "suite", "candidate", "seed", "must be answered")
+    head = (*asked, "verdict", "as it must", "seen by", "in kinds", "greedy forks explained", "seconds")
     rows = []
     for run in runs:
         found, plant = run.summary, BY_NAME[run.summary["fault"]]
@@ -80,11 +82,46 @@ def _planted(runs: Iterable[Run]) -> str:
                 *_asked(found),
                 plant.expected,
                 f"{found['verdict']} {_reasons(found)}".strip(),
+                "yes" if _answered(run) else "NO",
                 ", ".join(dict.fromkeys(held["check"] for held in found["reasons"])),
+                ", ".join(_kinds(found)),
+                _forks(found),
                 number(found["seconds"], ".0f"),
             )
         )
     return _table(head, rows)
+
+
+def _score(runs: Sequence[Run]) -> str:
+    """How many faults were held for their reason, and how many look-alikes were held."""
+    faults = [_answered(run) for run in runs if BY_NAME[run.summary["fault"]].expected != "PASS"]
+    innocent = [_answered(run) for run in runs if BY_NAME[run.summary["fault"]].expected == "PASS"]
+    return (
+        f"{sum(faults)} of {len(faults)} faults were held for the reason expected; "
+        f"{innocent.count(False)} of {len(innocent)} look-alikes were held."
+    )
+
+
+def _answered(run: Run) -> bool:
+    """Whether the gate answered the plant as it must: the verdict, and the reason among those given."""
+    verdict, _, reason = BY_NAME[run.summary["fault"]].expected.partition(" ")
+    given = {held["reason"] for held in run.summary["reasons"]}
+    return bool(run.summary["verdict"] == verdict and (not reason or reason in given))
+
+
+def _kinds(found: Mapping[str, Any]) -> list[str]:
+    """The kinds of the canaries in which a fault was seen, in the suite's order; laws name no canary."""
+    named = found["identity"]["suite"]
+    suite = loader.load(named.get("folder") or f"{named['name']}/{named['version']}")
+    seen = {canary.rpartition(":")[2] for held in found["reasons"] for canary in held["reproduce"]}
+    return list(dict.fromkeys(canary.kind for canary in suite.canaries if canary.id in seen))
+
+
+def _forks(found: Mapping[str, Any]) -> str:
+    """Greedy forks of the timed answers that noise explained, over all cells; a dash where none was counted."""
+    figures = [f["figures"] for cell in found["cells"] for f in cell["findings"] if f["check"] == "exact_tokens"]
+    counted = [figure["forks"] for figure in figures if figure.get("unexplained") == 0]
+    return str(sum(counted)) if counted else "-"
 
 
 def _cells(found: Mapping[str, Any]) -> str:
@@ -123,7 +160,9 @@ def _asked(found: Mapping[str, Any]) -> tuple[str, str, str]:
     identity = found["identity"]
     suite, candidate = identity["suite"], identity["candidate"]
     more = [f"{key}={value}" for key, value in candidate.get("options", {}).items() if key != "k"]  # k is in the name
-    return f"{suite['name']} {suite['version']}", ",".join([candidate["name"], *more]), str(identity["seed"])
+    dtype = (identity["baseline"].get("model") or {}).get("dtype", "float32")
+    name = ",".join([candidate["name"], *more]) + (f" in {dtype}" if dtype != "float32" else "")
+    return f"{suite['name']} {suite['version']}", name, str(identity["seed"])
 
 
 def _reasons(found: Mapping[str, Any]) -> str:

@@ -102,7 +102,8 @@ def draw(probs: Floats, uniforms: Floats | float) -> Ints:
 def in_support(logits: Floats, token: int, sampling: Sampling, slack: float) -> bool:
     """Whether `token` may be emitted after `logits` (vocabulary,), the filters' edges moved outwards by `slack`.
 
-    `slack` is in logits for top-k and min-p and in mass for top-p, so that a rounding error at an edge is not a fault.
+    `slack` is how far a gap between two logits may be off, so that a rounding error at an edge is not a fault: the odds
+    of the mass ahead of a token then move by at most exp(slack / temperature).
     """
     if sampling.temperature == 0:
         return bool(logits[token] >= logits.max() - slack)
@@ -110,10 +111,16 @@ def in_support(logits: Floats, token: int, sampling: Sampling, slack: float) -> 
     if 0 < sampling.top_k <= ahead.sum():
         return False
     kept = _law(logits[None], Sampling(temperature=sampling.temperature, top_k=sampling.top_k))[0]
-    if kept[ahead].sum() >= sampling.top_p + slack and sampling.top_p < 1:
+    if sampling.top_p < 1 and kept[ahead].sum() >= _moved(sampling.top_p, slack / sampling.temperature):
         return False
     behind = -_heated(logits, sampling.temperature)[token]
     return sampling.min_p == 0 or bool(behind <= -np.log(sampling.min_p) + slack)
+
+
+def _moved(share: float, log_odds: float) -> float:
+    """The share of mass whose odds are those of `share` times exp(log_odds)."""
+    rest = 1 - share
+    return float(share - share * rest * np.expm1(-log_odds) / (share + rest * np.exp(-log_odds)))
 
 
 def _nucleus(probs: Floats, top_p: float) -> npt.NDArray[np.bool_]:

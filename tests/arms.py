@@ -39,7 +39,7 @@ def draft(strategies: Strategies | None = None, arm: type[ReferenceTarget] = Ref
     built = _draft()
     return arm(
         name="draft",
-        model=built.model,
+        model=(strategies or Strategies()).model(built.model),
         method="draft",
         draft=built.draft,
         options=built.options,
@@ -67,6 +67,7 @@ def options(out: Path, **changes: Any) -> run.Options:
         "baseline": "plain",
         "candidate": "draft:k=4",
         "model": None,
+        "dtype": "float32",
         "fault": None,
         "claim": None,
         "out": out,
@@ -79,13 +80,13 @@ def options(out: Path, **changes: Any) -> run.Options:
 _FOLDERS = tempfile.TemporaryDirectory(prefix="runs-")
 
 
-def smoke(fault: str | None = None) -> Run:
+def smoke(fault: str | None = None, dtype: str = "float32") -> Run:
     """The smoke suite, run once for all tests that look at it."""
-    return _smoke(fault)
+    return _smoke(fault, dtype)
 
 
 @cache
-def _smoke(fault: str | None) -> Run:
-    folder = Path(_FOLDERS.name) / (fault or "honest")
-    summary = run.run(options(folder, fault=fault), Silent())
+def _smoke(fault: str | None, dtype: str) -> Run:
+    folder = Path(_FOLDERS.name) / f"{fault or 'honest'}-{dtype}"
+    summary = run.run(options(folder, fault=fault, dtype=dtype), Silent())
     return Run(folder, record.read(folder), summary)

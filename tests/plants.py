@@ -16,7 +16,7 @@ from draftgate.engine.drafters.draft_model import DraftModel
 from draftgate.engine.randomness import CounterRandomness, Purpose
 from draftgate.engine.request import Arrival, Sampling
 from draftgate.engine.sampling import draw, next_token_probs, normalised
-from draftgate.engine.tree import ROOT
+from draftgate.engine.tree import ROOT, DraftTree
 from draftgate.engine.verification.base import Accepted, Guarantee
 from draftgate.engine.verification.lossless import Lossless
 
@@ -203,6 +203,20 @@ class DrawsNothing(DraftModel):
     def _chain(self, logits, depth, situation):
         laws = next_token_probs(logits[:, None], [r.sampling for r in situation.requests])
         return laws[:, 0].argmax(axis=-1)[:, None], laws
+
+
+class DropsWeakDrafts(DraftModel):
+    """The guilty twin of shorter drafts: the chain ends before the first token that looks weak once it was drawn."""
+
+    def draft(self, situation):
+        return [self._cut(tree) for tree in super().draft(situation)]
+
+    def _cut(self, tree):
+        q = tree.probs[np.arange(1, len(tree.tokens)), tree.tokens[1:]]
+        kept = int(np.argmax(np.append(q, 0.0) < 0.5))
+        if kept == 0:
+            return DraftTree.bare(int(tree.tokens[ROOT]), tree.probs.shape[1])
+        return DraftTree.chain(int(tree.tokens[ROOT]), tree.tokens[1 : kept + 1], tree.probs[1 : kept + 1])
 
 
 class ClaimsAnotherTemperature(DraftModel):

@@ -32,6 +32,7 @@ class Options:
     baseline: str
     candidate: str
     model: Path | None
+    dtype: str
     fault: str | None
     claim: float | None
     out: Path | None
@@ -128,6 +129,7 @@ def test_the_package_fetches_its_names_when_they_are_used():
         (("run", "--claim", "nan"), "nan is not a ratio"),
         (("run", "--claim", "-1"), "-1 is not a ratio"),
         (("run", "--seed", "x"), "--seed"),
+        (("run", "--dtype", "int8"), "invalid choice: 'int8' (choose from"),
         (("run", "--cand", "x"), "--cand"),
         (("run", "--resume"), "--resume does not say which run"),
         (("run", "--resume", "--out", "none"), "holds no record to resume"),
@@ -180,10 +182,14 @@ def test_json_of_a_run_is_its_summary_and_nothing_else(fake_run, tmp_path, capsy
 
 
 def test_a_run_is_asked_for_what_was_said(fake_run, tmp_path):
-    words = "run smoke --baseline plain --candidate ngram:k=3 --model m --fault F06 --claim 1.8 --seed 7"
+    words = (
+        "run smoke --baseline plain --candidate ngram:k=3 --model m --dtype bfloat16 --fault F06 --claim 1.8 --seed 7"
+    )
     harness.main([*shlex.split(words), "--out", str(tmp_path / "run")])
 
-    expected = Options("smoke", "plain", "ngram:k=3", Path("m"), "F06", 1.8, tmp_path / "run", 7, resume=False)
+    expected = Options(
+        "smoke", "plain", "ngram:k=3", Path("m"), "bfloat16", "F06", 1.8, tmp_path / "run", 7, resume=False
+    )
     assert fake_run.asked == [expected]
 
 
@@ -192,7 +198,7 @@ def test_a_run_has_defaults_for_everything(fake_run, tmp_path, monkeypatch):
     harness.main(["run"])
 
     (asked,) = fake_run.asked
-    assert asked == Options("core", "plain", "draft:k=4", None, None, None, asked.out, 0, resume=False)
+    assert asked == Options("core", "plain", "draft:k=4", None, "float32", None, None, asked.out, 0, resume=False)
     assert asked.out.parent == Path("runs")
     assert asked.out.name.endswith("Z-core")
 
@@ -249,7 +255,7 @@ def test_an_interrupted_run_says_how_to_go_on(fake_run, tmp_path, capsys):
     line = capsys.readouterr().err.splitlines()[-1]
     assert line == (
         "draftgate: interrupted; resume with: draftgate run smoke --baseline plain --candidate draft:k=4 "
-        f"--claim 1.5 --out '{out}' --seed 0 --resume"
+        f"--dtype float32 --claim 1.5 --out '{out}' --seed 0 --resume"
     )
 
 

@@ -1,7 +1,8 @@
 """Greedy token parity: the candidate's ids are the baseline's, every one, near ties aside.
 
-Forks that are explained one by one must also be no more than the census of margins predicts, and must not sit where
-speculation rejected more often than chance puts them there.
+A token counts as evidence only where the plain arm decides it by more than the noise could explain away. Forks that are
+explained one by one must also be no more than the census of margins predicts, and must not sit behind rejections more
+often than chance puts them there.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from scipy.stats import norm
 from ...engine.request import Generation
 from ...stats import clustering, poisson_binomial
 from ...stats.decision import decide
-from ...stats.design import rate_detectable, rate_draws
+from ...stats.design import Design, rate_detectable, rate_draws
+from ...stats.evidence import Evidence
 from ...suites.suite import Cell, Suite
 from ..contracts import Finding, Reason, Status
-from ..observations.answers import Answered, Fork, by_arm, forks
+from ..observations.answers import Fork, by_arm, forks
 from .base import Case, worst
-from .forking import explained, noise_of, tolerance
+from .forking import noise_of, tolerance, unexplained
 
 QUIET = 1e-12  # logits: noise below this is none, as in float64
 SHOWN = 24  # characters of both answers shown from where they part
@@ -39,25 +41,15 @@ class ExactTokens:
         return ("census", "clustering")
 
     def judge(self, case: Case) -> Finding:
-        """FAIL for one unexplained fork; PASS needs enough tokens to have seen the suite's fault rate."""
-        pairs, replays = case.observed("pairs"), case.observed("replays")
-        found = forks(pairs)
-        wanted = {a.canary: a.generation.tokens for a in by_arm(pairs, "baseline") if a.repeat == 0}
-        limit = tolerance(case)
-        bad = [
-            fork
-            for fork, replay in zip(found, replays["candidate"], strict=True)
-            if not explained(fork, wanted[fork.canary], replay, limit)
-        ]
-        compared = _compared(by_arm(pairs, "candidate"), found)
-        if bad:
-            return self._failed(case, bad, len(found), compared)
-        if garbled := _garbled(pairs):
+        """FAIL for one unexplained fork; PASS needs enough decided tokens to have seen the suite's fault rate."""
+        if bad := unexplained(case):
+            return self._failed(case, bad)
+        if garbled := _garbled(case.observed("pairs")):
             return self._misread(case, garbled)
-        return self._counted(case, found, compared)
+        return self._counted(case, forks(case.observed("pairs")))
 
-    def _failed(self, case: Case, bad: list[Fork], all_forks: int, compared: int) -> Finding:
-        first = bad[0]
+    def _failed(self, case: Case, bad: list[Fork]) -> Finding:
+        first, found = bad[0], forks(case.observed("pairs"))
         where = f"first at token {first.at} of {first.canary}: {_apart(case, first)}"
         return Finding(
             check=self.name,
@@ -66,7 +58,7 @@ class ExactTokens:
             reason=Reason.CORRECTNESS,
             summary=f"{len(bad)} answers differ from plain decoding beyond the measured noise; {where}",
             reproduce=tuple(dict.fromkeys(fork.canary for fork in bad)),
-            figures={"unexplained": len(bad), "forks": all_forks, "tokens_compared": compared},
+            figures={"unexplained": len(bad), "forks": len(found)},
         )
 
     def _misread(self, case: Case, garbled: list[str]) -> Finding:
@@ -79,42 +71,63 @@ class ExactTokens:
             reproduce=tuple(garbled),
         )
 
-    def _counted(self, case: Case, found: list[Fork], compared: int) -> Finding:
-        pairs, replays = case.observed("pairs"), case.observed("replays")
-        rates = _fork_rates(replays["census"], case.cell.repeats, noise_of(case))
+    def _counted(self, case: Case, found: list[Fork]) -> Finding:
+        replays, limit = case.observed("replays"), tolerance(case)
         miss, need = case.suite.design.miss, case.suite.design.token_fault_rate
-        share = case.share(self.name, "census")
-        forked = {(fork.canary, fork.at) for fork in found}
-        many = poisson_binomial.excess(len(forked), rates, hypothesis="no more forks than near ties predict")
-        many_design = poisson_binomial.design(rates, false_alarm=share, miss=miss)
-        seen, marked = _places(by_arm(pairs, "candidate"), found)
-        placed = clustering.at_marked_places(
-            len(forked & marked), len(forked), marked=len(marked), positions=len(seen), hypothesis="forks fall anywhere"
-        )
-        placed_design = clustering.design(
-            marked=len(marked), positions=len(seen), false_alarm=case.share(self.name, "clustering"), miss=miss
-        )
-        detectable = rate_detectable(compared, miss=miss)
-        # The two tests may only speak against the candidate: what must be seen is set by the tokens compared.
-        decisions = [decide(many, many_design, effect=1.0), decide(placed, placed_design, effect=float("inf"))]
-        status = worst(decisions)
-        reason = Reason.CORRECTNESS if status is Status.FAIL else None
+        made = [self._many(case, found), *([self._placed(case, found)] if found else [])]
+        decided = _decided(case, found, limit)
+        detectable = rate_detectable(decided, miss=miss)
+        # The tests may only speak against the candidate: what must be seen is set by the tokens decided.
+        status = worst([decide(one.evidence, one.design, effect=one.effect) for one in made])
         if status is Status.PASS and detectable > need:
-            status, reason = Status.INCONCLUSIVE, Reason.INCOMPLETE
-        short = max(0, rate_draws(need, miss=miss) - compared)
-        summary = f"{compared} tokens equal, {len(found)} near ties explained"
+            status = Status.INCONCLUSIVE
+        short = max(0, rate_draws(need, miss=miss) - decided)
+        total = sum(len(replay["gap"]) for replay in replays["census"])
+        forked = _told_forks(found, replays, noise_of(case))
+        missing = f"; {short} more are needed that are decided by over {limit:.2g} logits" if short else ""
         return Finding(
             check=self.name,
             cell=case.cell.name,
             status=status,
-            reason=reason,
-            summary=summary if not short else f"{summary}; {short} more tokens are needed",
-            evidence=(many.to_json(), placed.to_json()),
-            design=(many_design.to_json(), placed_design.to_json()),
+            reason={Status.FAIL: Reason.CORRECTNESS, Status.INCONCLUSIVE: Reason.INCOMPLETE}.get(status),
+            summary=f"{total} tokens equal{forked}{missing}",
+            evidence=tuple(one.evidence.to_json() for one in made),
+            design=tuple(one.design.to_json() for one in made),
             reproduce=tuple(fork.canary for fork in found),
-            seen=f"a fault that changes 1 greedy token in {round(1 / detectable)}" if detectable else "",
-            figures={"unexplained": 0, "forks": len(found), "tokens_compared": compared},
+            seen=_visible(decided, total, detectable, limit) + forked,
+            figures={"unexplained": 0, "forks": len(_places(found)), "tokens": total, "decided": decided},
         )
+
+    def _many(self, case: Case, found: list[Fork]) -> _Tested:
+        """Whether there are more forks than the census of near ties predicts."""
+        rates = _fork_rates(case.observed("replays")["census"], case.cell.repeats, noise_of(case))
+        share, miss = case.share(self.name, "census"), case.suite.design.miss
+        hypothesis = "no more forks than near ties predict"
+        many = poisson_binomial.excess(len(_places(found)), rates, hypothesis=hypothesis)
+        return _Tested(many, poisson_binomial.design(rates, false_alarm=share, miss=miss), 1.0)
+
+    def _placed(self, case: Case, found: list[Fork]) -> _Tested:
+        """Whether forks sit behind rejections more often than other near ties do; without a fork there is no place."""
+        seen, marked = _near_ties(case, found)
+        forked, share = _places(found), case.share(self.name, "clustering")
+        counts = {"marked": len(marked), "positions": len(seen)}
+        hypothesis = "among near ties, forks are no likelier right behind a rejection"
+        placed = clustering.at_marked_places(len(forked & marked), len(forked), **counts, hypothesis=hypothesis)
+        designed = clustering.design(**counts, false_alarm=share, miss=case.suite.design.miss)
+        return _Tested(placed, designed, float("inf"))
+
+
+class _Tested(NamedTuple):
+    """A test that was made, what it can show, and the effect that it must be able to see."""
+
+    evidence: Evidence
+    design: Design
+    effect: float
+
+
+def _places(found: Sequence[Fork]) -> set[tuple[str, int]]:
+    """Where answers forked; repeats that fork alike are one place."""
+    return {(fork.canary, fork.at) for fork in found}
 
 
 def _garbled(pairs: Mapping[str, Any]) -> list[str]:
@@ -141,16 +154,38 @@ def _apart(case: Case, first: Fork) -> str:
     return f"plain goes on {plain[at : at + SHOWN]!r}, the candidate {other[at : at + SHOWN]!r}"
 
 
-def _compared(answers: Sequence[Answered], found: Sequence[Fork]) -> int:
-    """Tokens up to and including the first difference of each answer, repeats of a canary counted once.
+def _told_forks(found: Sequence[Fork], replays: Mapping[str, Any], noise: float) -> str:
+    """How many forks were explained, the largest of their margins, and by what; nothing where there are none."""
+    if not found:
+        return ""
+    largest = max(margin for replay in replays["candidate"] for margin in replay["margin"])
+    count = len(_places(found))
+    return f"; {count} fork{'s' * (count > 1)} of at most {largest:.2g} logits explained by a noise of {noise:.2g}"
 
-    A greedy fault that depends on the tokens alone shows in every repeat or in none: a repeat is no new evidence.
+
+def _visible(decided: int, total: int, detectable: float, limit: float) -> str:
+    """The smallest fault rate that would have been seen, and of which tokens where not of all."""
+    if not decided:
+        return ""
+    of = "" if decided == total else f" of those decided by more than {limit:.2g} logits ({decided / total:.0%})"
+    return f"a fault that changes 1 greedy token in {round(1 / detectable)}{of}"
+
+
+def _decided(case: Case, found: Sequence[Fork], limit: float) -> int:
+    """Tokens that the plain arm decides by more than `limit` and the candidate got right; repeats count once.
+
+    Another token there would not have been explained. Tokens behind an explained fork count on their own prefix, as
+    `explained` judges them. A greedy fault that depends on the tokens alone shows in every repeat or in none.
     """
-    cut = {(fork.canary, fork.label): fork.at + 1 for fork in found}
+    pairs, replays = case.observed("pairs"), case.observed("replays")
+    plain = [a.canary for a in by_arm(pairs, "baseline") if a.repeat == 0]
+    census = dict(zip(plain, replays["census"], strict=True))
+    own = {(f.canary, f.label): replay for f, replay in zip(found, replays["candidate"], strict=True)}
     reached: dict[str, int] = {}
-    for a in answers:
-        length = min(len(a.generation.tokens), cut.get((a.canary, f"repeat {a.repeat}"), len(a.generation.tokens)))
-        reached[a.canary] = min(length, reached.get(a.canary, length))
+    for a in by_arm(pairs, "candidate"):
+        gaps = own.get((a.canary, f"repeat {a.repeat}"), census[a.canary])["gap"]
+        decided = sum(gap is not None and gap > limit for gap in gaps)
+        reached[a.canary] = min(decided, reached.get(a.canary, decided))
     return sum(reached.values())
 
 
@@ -164,27 +199,37 @@ def _fork_rates(census: Sequence[dict[str, Any]], repeats: int, noise: float) ->
     return np.minimum(1.0, repeats * np.asarray(norm.sf(gaps / scale), np.float64))
 
 
-class _Places(NamedTuple):
-    """Places (canary, token) of the answers up to their first difference, and those of them that follow a rejection."""
+class _NearTies(NamedTuple):
+    """Near ties (canary, token) of the answers up to their first difference, and those of them behind a rejection."""
 
     seen: set[tuple[str, int]]
     marked: set[tuple[str, int]]
 
 
-def _places(answers: Sequence[Answered], found: Sequence[Fork]) -> _Places:
-    """A rejection marks the replacement itself and the token after it. Places that repeats share are counted once."""
-    places = _Places(set(), set())
+def _near_ties(case: Case, found: Sequence[Fork]) -> _NearTies:
+    """Where noise alone may fork, and which of it comes right behind a rejection. Places that repeats share count once.
+
+    A draft is refused where the target itself wavers, so that honest forks, too, are commoner around rejections than
+    elsewhere: hence near ties only, and never the replacement, whose fork *is* the rejection.
+    """
+    pairs, limit = case.observed("pairs"), tolerance(case)
+    plain = [a.canary for a in by_arm(pairs, "baseline") if a.repeat == 0]
+    gaps = {name: replay["gap"] for name, replay in zip(plain, case.observed("replays")["census"], strict=True)}
+    places = _NearTies(set(), set())
     cut = {(fork.canary, fork.label): fork.at for fork in found}
-    for answer in answers:
-        end = cut.get((answer.canary, f"repeat {answer.repeat}"), len(answer.generation.tokens) - 1)
-        places.seen.update((answer.canary, place) for place in range(end + 1))
-        places.marked.update((answer.canary, place) for place in _after_rejections(answer.generation) if place <= end)
+    for a in by_arm(pairs, "candidate"):
+        fork = cut.get((a.canary, f"repeat {a.repeat}"))
+        shared = gaps[a.canary][: len(a.generation.tokens) if fork is None else fork + 1]
+        close = {place for place, gap in enumerate(shared) if gap <= limit or place == fork}
+        places.seen.update((a.canary, place) for place in close)
+        places.marked.update((a.canary, place) for place in close.intersection(_behind_rejections(a.generation)))
     return places
 
 
-def _after_rejections(generation: Generation) -> Iterator[int]:
+def _behind_rejections(generation: Generation) -> Iterator[int]:
+    """The first token of each round that follows one with a rejection."""
     at = generation.prefill
     for number in generation.rounds:
         at += number.emitted
         if number.accepted < number.drafted:
-            yield from (at - 1, at)
+            yield at

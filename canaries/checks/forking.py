@@ -6,21 +6,22 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..observations.answers import Fork
+from ..observations.answers import Fork, by_arm, forks
 from .base import Case
 
 
 def noise_of(case: Case) -> float:
     """The largest difference of a top-two gap between plain passes of different shape, logits; NaN if not measured.
 
-    Every verify width of the suite must have been measured, and answers alone beside answers in a batch.
+    Every verify width of the suite must have been measured, and answers alone beside answers in a batch; whatever else
+    was, such as the candidate's own width, counts as well.
     """
     replays = case.observed("replays")
     if not replays or not replays["noise"]["positions"]:
         return math.nan
-    shapes = [*(f"width {width}" for width in case.suite.noise.widths), "alone"]
-    measured = [replays["noise"]["logits"].get(shape) for shape in shapes]
-    found = [math.nan if value is None else float(value) for value in measured]
+    logits = replays["noise"]["logits"]
+    shapes = {*(f"width {width}" for width in case.suite.noise.widths), "alone", *logits}
+    found = [math.nan if (value := logits.get(shape)) is None else float(value) for shape in shapes]
     return math.nan if any(map(math.isnan, found)) else max(found)
 
 
@@ -37,3 +38,17 @@ def explained(fork: Fork, wanted: Sequence[int], replay: Mapping[str, Any], limi
     if fork.at >= min(len(wanted), len(fork.tokens)):
         return False
     return all(margin is not None and margin <= limit for margin in replay["margin"])
+
+
+def excused(case: Case) -> frozenset[tuple[str, str]]:
+    """(canary, label) of a greedy cell's timed answers that forked at near ties only: no evidence either way."""
+    forked = {(fork.canary, fork.label) for fork in forks(case.observed("pairs"))}
+    return frozenset(forked - {(fork.canary, fork.label) for fork in unexplained(case)})
+
+
+def unexplained(case: Case) -> list[Fork]:
+    """The forks of a greedy cell's timed answers that the measured noise does not explain."""
+    pairs, limit = case.observed("pairs"), tolerance(case)
+    wanted = {a.canary: a.generation.tokens for a in by_arm(pairs, "baseline") if a.repeat == 0}
+    replayed = zip(forks(pairs), case.observed("replays")["candidate"], strict=True)
+    return [fork for fork, replay in replayed if not explained(fork, wanted[fork.canary], replay, limit)]

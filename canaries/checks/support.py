@@ -6,6 +6,7 @@ from ...stats import support
 from ...stats.design import rate_detectable
 from ..contracts import Finding, Reason, Status
 from .base import Case, Certain, not_observed
+from .forking import tolerance
 
 
 class Support(Certain):
@@ -38,6 +39,6 @@ class Support(Certain):
             summary=f"{outside} of {tokens} tokens outside the support",
             evidence=(evidence.to_json(),),
             reproduce=tuple(dict.fromkeys(bad)),
-            seen=f"1 forbidden token in {round(1 / detectable)}",
+            seen=f"1 token in {round(1 / detectable)} that is forbidden by more than {tolerance(case):.1g} logits",
             figures={"outside": outside, "tokens": tokens},
         )

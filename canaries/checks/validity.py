@@ -1,6 +1,7 @@
 """Is the answer still right? Asked of the candidate wherever the baseline's own answer is.
 
-Canaries that the baseline fails are struck out before the candidate is looked at; too few left is INCOMPLETE.
+Canaries that the baseline fails are struck out before the candidate is looked at; too few left is INCOMPLETE. An answer
+that left the plain one at near ties only, within the measured noise, is no evidence either way.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from ...suites.suite import Canary
 from ..contracts import Finding, Reason, Status
 from ..observations.answers import Answered, by_arm
 from .base import Case, Certain
+from .forking import excused
 
 
 def says_exactly(canary: Canary, text: str) -> bool:
@@ -34,7 +36,7 @@ def satisfies_schema(canary: Canary, text: str) -> bool:
 class Validity(Certain):
     """One kind of canary, and what makes an answer to it right."""
 
-    observes = ("pairs",)
+    observes = ("pairs", "replays")
 
     def __init__(self, name: str, kind: str, right: Callable[[Canary, str], bool]) -> None:
         self.name = name
@@ -46,19 +48,28 @@ class Validity(Certain):
         pairs = case.observed("pairs")
         asked = {c.id: c for c in case.suite.canaries_for(case.cell) if c.kind == self.kind}
         solved = {a.canary for a in by_arm(pairs, "baseline") if a.repeat == 0 and self._solves(asked, a)}
-        answers = [a for a in by_arm(pairs, "candidate") if a.canary in solved]
-        lost = sorted({a.canary for a in answers if not self._solves(asked, a)})
-        figures = {"asked": len(asked), "baseline_right": len(solved), "candidate_right": len(solved) - len(lost)}
+        wrong = [a for a in by_arm(pairs, "candidate") if a.canary in solved and not self._solves(asked, a)]
+        innocent = excused(case) if wrong else frozenset()
+        lost = sorted({a.canary for a in wrong if (a.canary, f"repeat {a.repeat}") not in innocent})
+        near = {a.canary for a in wrong} - set(lost)
+        figures = {
+            "asked": len(asked),
+            "baseline_right": len(solved),
+            "near_ties": len(near),
+            "candidate_right": len(solved) - len(lost) - len(near),
+        }
         return self._finding(case, figures, lost)
 
     def _solves(self, asked: Mapping[str, Canary], answer: Answered) -> bool:
         return answer.canary in asked and self._right(asked[answer.canary], answer.generation.text)
 
     def _finding(self, case: Case, figures: dict[str, int], lost: list[str]) -> Finding:
-        enough = figures["baseline_right"] >= max(1, case.suite.strike_out.least_share * figures["asked"])
+        left = figures["baseline_right"] - figures["near_ties"]
+        enough = left >= max(1, case.suite.strike_out.least_share * figures["asked"])
         struck = figures["asked"] - figures["baseline_right"]
-        right = f"{figures['candidate_right']} of {figures['baseline_right']} right"
-        summary = f"{right}, {struck} of {figures['asked']} struck out"
+        right = f"{figures['candidate_right']} of {left} right"
+        near = f", {figures['near_ties']} forked at near ties" if figures["near_ties"] else ""
+        summary = f"{right}, {struck} of {figures['asked']} struck out{near}"
         status, reason = Status.PASS, None
         if lost:
             status, reason = Status.FAIL, Reason.CORRECTNESS

@@ -32,7 +32,9 @@ class Variants(Certain):
         idle = idle_variants(observed["variants"])
         tokens = sum(len(g["tokens"]) for v in observed["variants"].values() for g in v["generations"])
         labels = ", ".join(observed["variants"])
-        summary = f"{tokens} tokens equal under {labels}"
+        forks = sum(len(variant["replays"]) for variant in observed["variants"].values())
+        told = f" but for {forks} fork{'s' * (forks > 1)} that noise explains" if forks else ""
+        summary = f"{tokens} tokens equal{told} under {labels}"
         if bad:
             summary = f"answers change with {', '.join(bad)}"
         elif idle:
@@ -44,7 +46,7 @@ class Variants(Certain):
             reason=Reason.CORRECTNESS if bad else Reason.NOT_EXERCISED if idle else None,
             summary=summary,
             reproduce=tuple(dict.fromkeys(f"{label}:{name}" for label, names in bad.items() for name in names)),
-            figures={"tokens": tokens, "variants": len(observed["variants"])},
+            figures={"tokens": tokens, "variants": len(observed["variants"]), "forks": forks},
         )
 
 

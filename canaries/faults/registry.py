@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Plant:
-    """One row: where the function lives that plants it, what it does, and what the gate must answer."""
+    """One row: where the function lives that plants it, what it does, and what the gate must answer.
+
+    A `shared` one is planted in both arms: it changes the target that they have in common.
+    """
 
     code: str
     name: str
@@ -25,6 +28,7 @@ class Plant:
     summary: str
     expected: str
     seen_by: str
+    shared: bool = False
 
     def apply(self, strategies: Strategies) -> Strategies:
         """The strategies with the plant among them."""
@@ -99,10 +103,43 @@ PLANTS = (
         "exact_tokens",
     ),
     Plant(
+        "F53",
+        "verify-on-another-kernel",
+        ".kernels:kernel_by_shape",
+        "the candidate scores on kernels of its own, whose rounding plain decoding does not have",
+        "HOLD CORRECTNESS",
+        "exact_tokens",
+    ),
+    Plant(
+        "N03",
+        "kernel-by-shape",
+        ".kernels:kernel_by_shape",
+        "both arms round otherwise in passes of other width or batch: greedy near ties fork",
+        "PASS",
+        "",
+        shared=True,
+    ),
+    Plant(
         "N06",
         "other-order",
         ".innocent:other_order",
         "randomness is consumed in another order: an innocent difference",
+        "PASS",
+        "",
+    ),
+    Plant(
+        "N16",
+        "coarse-chunks",
+        ".innocent:coarse_chunks",
+        "the stream reports several rounds at once",
+        "PASS",
+        "",
+    ),
+    Plant(
+        "N25",
+        "shorter-drafts",
+        ".innocent:shorter_drafts",
+        "many rounds draft fewer tokens than the draft length allows",
         "PASS",
         "",
     ),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from ...engine.cache.contiguous import ContiguousCache
 from ...engine.decoding.plain import PlainDecoder
@@ -66,7 +67,8 @@ class ReferenceTarget:
     @property
     def eos(self) -> tuple[int, ...]:
         """Ids that end an answer."""
-        return self.model.eos if isinstance(self.model, HuggingFaceModel) else ()
+        known: tuple[int, ...] = getattr(self.model, "eos", ())
+        return known
 
     def check(self, request: Request) -> None:
         """Raises PromptTooLong or EngineError where the request cannot be served."""
@@ -192,9 +194,9 @@ def check(spec: TargetSpec) -> TargetSpec:
     return spec
 
 
-def load_target(folder: Path) -> HuggingFaceModel:
-    """The model that both arms run on, probed. Raises ModelMissing or ModelRefused."""
-    model = huggingface.load(folder)
+def load_target(folder: Path, dtype: str = "float32") -> HuggingFaceModel:
+    """The model that both arms run on, computing in `dtype`, probed. Raises ModelMissing or ModelRefused."""
+    model = huggingface.load(folder, getattr(torch, dtype))
     probe(model)
     return model
 
@@ -209,14 +211,19 @@ def build(spec: TargetSpec, model: HuggingFaceModel, strategies: Strategies) -> 
         strategies = replace(strategies, verifier=BatchedLossless())
     draft = load_draft(spec, model) if spec.name == "draft" else None
     return ReferenceTarget(
-        name=spec.name, model=model, method=spec.name, draft=draft, options=options, strategies=strategies
+        name=spec.name,
+        model=strategies.model(model),
+        method=spec.name,
+        draft=draft,
+        options=options,
+        strategies=strategies,
     )
 
 
 def load_draft(spec: TargetSpec, model: HuggingFaceModel) -> HuggingFaceModel:
-    """The draft model that the spec names, or the embedded one. Raises VocabularyMismatch where it does not fit."""
+    """The draft that the spec names, or the embedded one, in the target's dtype. Raises VocabularyMismatch."""
     folder = spec.options.get("model", str(EMBEDDED / "draft"))
-    draft = huggingface.load(folder)
+    draft = huggingface.load(folder, model.dtype)
     if not model.speaks_like(draft):
         raise VocabularyMismatch(
             f"draft {Path(folder).name!r} has another vocabulary than the target ({draft.vocabulary} tokens against "

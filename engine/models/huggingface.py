@@ -142,6 +142,12 @@ class HuggingFaceModel:
         return same_size and bool(self.tokenizer.get_vocab() == other.tokenizer.get_vocab())
 
     @property
+    def dtype(self) -> torch.dtype:
+        """What the model computes in."""
+        found: torch.dtype = self.model.dtype
+        return found
+
+    @property
     def parameters(self) -> int:
         """How many weights, shared ones counted once."""
         return sum(p.numel() for p in self.model.parameters())
@@ -150,7 +156,7 @@ class HuggingFaceModel:
         """Weights digest, architecture, dtype, library versions."""
         return self._source | {
             "architecture": type(self.model).__name__,
-            "dtype": str(self.model.dtype).removeprefix("torch."),
+            "dtype": str(self.dtype).removeprefix("torch."),
             "parameters": self.parameters,
             "vocabulary": self.vocabulary,
             "chat_template": self.tokenizer.chat_template is not None,

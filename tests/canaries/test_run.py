@@ -10,6 +10,7 @@ from arms import options, smoke
 
 from draftgate.canaries import record, run
 from draftgate.canaries.errors import ExistingRun, UsageError
+from draftgate.canaries.faults.kernels import KernelByShape
 from draftgate.canaries.report.progress import Silent
 from draftgate.suites import loader
 
@@ -106,8 +107,15 @@ def test_a_resumed_run_finds_what_an_uninterrupted_one_finds(interrupted, small,
 
 @pytest.mark.parametrize(
     "changes",
-    [{"seed": 1}, {"fault": "F06"}, {"candidate": "draft:k=3"}, {"claim": 1.5}, {"suite": "smoke"}],
-    ids=["seed", "fault", "candidate", "claim", "suite"],
+    [
+        {"seed": 1},
+        {"fault": "F06"},
+        {"candidate": "draft:k=3"},
+        {"claim": 1.5},
+        {"suite": "smoke"},
+        {"dtype": "bfloat16"},
+    ],
+    ids=["seed", "fault", "candidate", "claim", "suite", "dtype"],
 )
 def test_a_run_is_not_resumed_as_another(interrupted, small, tmp_path, changes):
     folder, _ = interrupted
@@ -160,3 +168,18 @@ def _timeless(summary):
         for cell in summary["cells"]
         for f in cell["findings"]
     ]
+
+
+@pytest.mark.parametrize(("fault", "moved"), [(None, (False, False)), ("N03", (True, True)), ("F53", (False, True))])
+def test_a_shared_plant_is_in_both_arms_and_any_other_in_the_candidate_alone(tmp_path, fault, moved):
+    made = run.arms(options(tmp_path, fault=fault))
+
+    assert moved == tuple(isinstance(made[arm].model, KernelByShape) for arm in ("baseline", "candidate"))
+    assert made["baseline"].identity()["model"] == made["candidate"].identity()["model"]
+
+
+def test_both_arms_and_the_draft_compute_in_the_dtype_asked_for(tmp_path):
+    made = run.arms(options(tmp_path, dtype="bfloat16"))
+
+    told = [made[arm].identity() for arm in ("baseline", "candidate")]
+    assert ["bfloat16"] * 3 == [*(one["model"]["dtype"] for one in told), told[1]["draft"]["dtype"]]

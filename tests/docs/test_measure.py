@@ -34,8 +34,34 @@ def test_an_honest_run_is_shown_with_its_interval_and_its_cells(measure, tmp_pat
 def test_a_planted_run_is_shown_with_what_became_of_it_and_no_speed(measure, tmp_path):
     page = written(measure, write_run(tmp_path / "run", verdict="HOLD", header=HEADER | {"fault": "F43"}))
 
-    assert "| HOLD CORRECTNESS | HOLD CORRECTNESS | exact_tokens |" in page
+    assert "| HOLD CORRECTNESS | HOLD CORRECTNESS | yes | exact_tokens | json |" in page
+    assert "1 of 1 faults were held for the reason expected; 0 of 0 look-alikes were held." in page
     assert "1.72" not in page
+
+
+@pytest.mark.parametrize(
+    ("fault", "verdict", "score"),
+    [
+        ("F43", "PASS", "0 of 1 faults were held for the reason expected; 0 of 0 look-alikes"),
+        ("F06", "HOLD", "0 of 1 faults were held for the reason expected; 0 of 0 look-alikes"),
+        ("N06", "HOLD", "0 of 0 faults were held for the reason expected; 1 of 1 look-alikes"),
+        ("N06", "PASS", "0 of 0 faults were held for the reason expected; 0 of 1 look-alikes"),
+    ],
+    ids=["missed", "held for another reason", "false alarm", "innocent"],
+)
+def test_a_wrong_answer_to_a_plant_is_counted_as_one(measure, tmp_path, fault, verdict, score):
+    page = written(measure, write_run(tmp_path / "run", verdict=verdict, header=HEADER | {"fault": fault}))
+
+    assert score in page
+    assert ("| NO |" in page) != ((fault, verdict) == ("N06", "PASS"))
+
+
+def test_a_run_in_another_dtype_is_told_apart(measure, tmp_path):
+    baseline = {"name": "plain", "model": {"dtype": "bfloat16"}}
+
+    assert "| draft:k=4 in bfloat16 |" in written(
+        measure, write_run(tmp_path / "run", header=HEADER | {"baseline": baseline})
+    )
 
 
 def test_a_held_run_without_a_plant_stays_among_the_honest_ones(measure, tmp_path):

@@ -222,7 +222,7 @@ def test_whatever_the_law_may_emit_is_in_the_support(logits, sampling, data):
         (Sampling(), [1.0, 0.99], [1.0, 0.9]),
         (Sampling(temperature=1.0, top_k=1), [1.0, 0.99], [1.0, 0.9]),
         (Sampling(temperature=1.0, min_p=0.5), [math.log(2) + 0.01, 0], [math.log(2) + 0.1, 0]),
-        (Sampling(temperature=1.0, top_p=0.6), np.log([0.61, 0.39]), np.log([0.7, 0.3])),
+        (Sampling(temperature=1.0, top_p=0.6), np.log([0.604, 0.396]), np.log([0.7, 0.3])),
     ],
     ids=["greedy", "top_k", "min_p", "top_p"],
 )
@@ -230,6 +230,16 @@ def test_slack_forgives_a_token_just_outside_the_edge_and_no_other(sampling, nea
     assert not in_support(np.array(near), 1, sampling, 0.0)
     assert in_support(np.array(near), 1, sampling, 0.02)
     assert not in_support(np.array(far), 1, sampling, 0.02)
+
+
+def test_slack_moves_the_odds_of_a_nucleus_and_never_swallows_the_rest():
+    """At a slack of 1.5 logits the edge of top-p 0.9 is 0.9758: a token behind 98 % of the mass is still outside."""
+    half = Sampling(temperature=1.0, top_p=0.9)
+    inside, outside = (np.log([mass, 1 - mass]) for mass in (0.97, 0.98))
+
+    assert in_support(inside, 1, half, 1.5)
+    assert not in_support(inside, 1, half, 0.0)
+    assert not in_support(outside, 1, half, 1.5)
 
 
 def test_softmax_does_not_overflow():

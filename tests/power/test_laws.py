@@ -15,6 +15,7 @@ from plants import (
     ClaimsAnotherTemperature,
     ClaimsUnfiltered,
     DrawsNothing,
+    DropsWeakDrafts,
     KeepsFirstUnseen,
     KeepsTheLikeliest,
     NeighboursLast,
@@ -35,6 +36,7 @@ from plants import (
 from draftgate.canaries.checks.law import row_draws, table_draws
 from draftgate.canaries.contracts import Reason, Status
 from draftgate.canaries.faults import registry as faults
+from draftgate.canaries.faults.innocent import ShorterDrafts
 from draftgate.canaries.observations import laws
 from draftgate.canaries.observations.context import Context
 from draftgate.canaries.targets.reference import ReferenceTarget
@@ -98,11 +100,16 @@ def arm(parts: Strategies, kind: type[ReferenceTarget] = ReferenceTarget, k: int
 
 @pytest.mark.parametrize(
     "honest",
-    [Strategies(), strategies(verifier=Walk()), faults.find("N06").apply(Strategies())],
-    ids=["engine", "walk", "other order"],
+    [
+        arm(Strategies()),
+        arm(strategies(verifier=Walk())),
+        arm(faults.find("N06").apply(Strategies())),
+        arm(Strategies(), drafting_with(ShorterDrafts)),
+    ],
+    ids=["engine", "walk", "other order", "shorter drafts"],
 )
 def test_an_honest_engine_passes(honest):
-    assert [Status.PASS, Status.PASS] == [finding.status for finding in findings(arm(honest))]
+    assert [Status.PASS, Status.PASS] == [finding.status for finding in findings(honest)]
 
 
 VERIFIERS = {
@@ -126,6 +133,7 @@ DRAFTERS = {
     "F02 q unfiltered": ClaimsUnfiltered,
     "F03 draft taken as drawn": DrawsNothing,
     "q of another temperature": ClaimsAnotherTemperature,
+    "weak drafts dropped after they were drawn": DropsWeakDrafts,
 }
 PLANTED = (
     {name: arm(strategies(verifier=verifier)) for name, verifier in VERIFIERS.items()}

@@ -26,6 +26,31 @@ def test_an_honest_engine_passes(code):
     assert (Verdict.PASS, []) == (summary["verdict"], summary["reasons"])
 
 
+def test_coarse_numbers_in_both_arms_are_innocent():
+    """bfloat16 moves logits by a thousand times more than float32: it is judged by its own noise, and told so."""
+    made = smoke(dtype="bfloat16")
+
+    assert (Verdict.PASS, []) == (made.summary["verdict"], made.summary["reasons"])
+    assert (
+        "bfloat16"
+        == made.record.header["baseline"]["model"]["dtype"]
+        == made.record.header["candidate"]["draft"]["dtype"]
+    )
+    assert any("of those decided by more than" in row["seen"] for row in made.summary["seen"])
+
+
+def test_a_fault_shows_through_the_noise_of_coarse_numbers():
+    assert Reason.CORRECTNESS in {because["reason"] for because in smoke("F43", "bfloat16").summary["reasons"]}
+
+
+def test_noise_in_both_arms_forks_greedy_answers_and_is_explained():
+    (cell, _) = smoke("N03").summary["cells"]
+    (tokens,) = (f for f in cell["findings"] if f["check"] == "exact_tokens")
+
+    assert tokens["figures"]["forks"] > 0
+    assert tokens["figures"]["unexplained"] == 0
+
+
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.code)
 def test_a_fault_is_held_for_its_reason_by_the_check_that_must_see_it(plant):
     summary = smoke(plant.code).summary

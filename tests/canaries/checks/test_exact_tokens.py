@@ -27,6 +27,7 @@ from draftgate.canaries.checks.exact_tokens import ExactTokens
 from draftgate.canaries.contracts import Reason, Status
 
 WHOLE = (*ANSWER, EOS)
+REPLACEMENT, BEHIND_A_REJECTION = 4, 5  # rounds keep 2, 0, 1 of 2: token 4 replaces a refused one
 TIE = [0.0] * 5 + [4 * NOISE] + [0.0] * 14  # the sixth token is a near tie, and the best on its prefix everywhere else
 
 
@@ -53,7 +54,9 @@ def test_a_near_tie_within_the_noise_is_explained():
     finding = judged("exact_tokens", observations)
 
     assert finding.status is Status.PASS
-    assert {"unexplained": 0, "forks": 1, "tokens_compared": 66} == finding.figures
+    assert {"unexplained": 0, "forks": 1, "tokens": 80, "decided": 79} == finding.figures
+    assert "1 fork of at most 0.0004 logits explained by a noise of 0.0001" in finding.seen
+    assert finding.summary.endswith("explained by a noise of 0.0001")
 
 
 def test_the_same_difference_with_a_larger_margin_is_a_fault():
@@ -120,12 +123,12 @@ def test_one_near_tie_that_forks_in_every_repeat_is_one_fork():
     finding = judged("exact_tokens", observations, of=of)
 
     assert finding.status is Status.PASS
-    assert finding.figures["forks"] == 8
+    assert finding.figures["forks"] == 1
     assert finding.evidence[0]["statistic"] == 1
 
 
-def clustered(*, at_rejections: bool, answers: int = 60, forks: int = 30):
-    """Many answers of near ties, half of which fork: after a rejection, or evenly over all places."""
+def clustered(*, at: int | None, answers: int = 60, forks: int = 30):
+    """Many answers of near ties, half of which fork: at one place, or evenly over all places."""
     cell = replace(GREEDY, batch=60, prompts=answers, repeats=1)
     canaries = [replace(CANARIES[2], id=f"prose-{number}") for number in range(answers)]
     of = replace(suite(), canaries=tuple(canaries), cells=(cell, suite().cells[1]))
@@ -134,15 +137,15 @@ def clustered(*, at_rejections: bool, answers: int = 60, forks: int = 30):
     run = observations["greedy/pairs"]["groups"][0]["runs"][1]
     for number in range(forks):
         name = canaries[number].id
-        place = 4 if at_rejections else 1 + number % 18  # rounds keep 2, 0, 1 of 2: token 4 replaces a rejected one
+        place = at or 1 + number % 18
         run["generations"][number] = generation(name, [*WHOLE[:place], 99, *WHOLE[place + 1 :]])
         observations["greedy/replays"]["candidate"].append(replay(20))
         observations["greedy/replays"]["replayed"].append(name)
     return observations, of
 
 
-def test_forks_that_sit_where_drafts_were_rejected_are_a_fault():
-    observations, of = clustered(at_rejections=True)
+def test_forks_that_sit_behind_rejections_are_a_fault():
+    observations, of = clustered(at=BEHIND_A_REJECTION)
 
     finding = judged("exact_tokens", observations, of=of)
 
@@ -152,10 +155,46 @@ def test_forks_that_sit_where_drafts_were_rejected_are_a_fault():
     assert places["p_value"] < case(observations, of=of).share("exact_tokens", "clustering")
 
 
-def test_as_many_forks_spread_evenly_are_none():
-    observations, of = clustered(at_rejections=False)
+@pytest.mark.parametrize("at", [None, REPLACEMENT], ids=["evenly", "replacements"])
+def test_as_many_forks_elsewhere_are_none(at):
+    """A near tie that forks away from the draft is a rejection by itself: that they coincide shows nothing."""
+    observations, of = clustered(at=at)
 
     assert judged("exact_tokens", observations, of=of).status is Status.PASS
+
+
+def test_confident_tokens_do_not_dilute_the_places():
+    """Forks are held against near ties: drafts are refused where the target wavers, and so are the forks of noise."""
+    observations, of = clustered(at=BEHIND_A_REJECTION)
+    for one in observations["greedy/replays"]["census"]:
+        one["gap"] = [0.0 if place == BEHIND_A_REJECTION else GAP for place in range(20)]
+
+    finding = judged("exact_tokens", observations, of=of)
+
+    assert finding.status is Status.PASS
+    assert finding.evidence[1]["n"] == finding.evidence[1]["details"]["marked"] == 60
+
+
+def test_tokens_that_noise_could_explain_are_no_evidence():
+    """Near ties everywhere, none of which forked: equal tokens show nothing, for another one would have passed too."""
+    observations = record()
+    near_ties_everywhere(observations)
+
+    finding = judged("exact_tokens", observations)
+
+    assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
+    assert {"forks": 0, "decided": 0} == {key: finding.figures[key] for key in ("forks", "decided")}
+
+
+def test_a_pass_says_of_how_many_tokens_it_speaks():
+    observations = record()
+    observations["greedy/replays"]["census"][0]["gap"][:4] = [8 * NOISE] * 4
+
+    finding = judged("exact_tokens", observations)
+
+    assert finding.status is Status.PASS
+    assert "of those decided by more than 0.0008 logits (95%)" in finding.seen
+    assert "decided" not in judged("exact_tokens", record()).seen
 
 
 def test_too_few_tokens_are_incomplete_and_say_how_many_are_missing():
@@ -164,7 +203,7 @@ def test_too_few_tokens_are_incomplete_and_say_how_many_are_missing():
     finding = judged("exact_tokens", record(), of=of)
 
     assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
-    assert "608 more tokens are needed" in finding.summary
+    assert "608 more are needed that are decided by over 0.0008 logits" in finding.summary
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import math
 from dataclasses import replace
 
 import pytest
-from observed import NOISE, case, record, spoiled, suite
+from observed import NOISE, case, forked, record, spoiled, suite
 
-from draftgate.canaries.checks.forking import explained, noise_of, tolerance
+from draftgate.canaries.checks.forking import excused, explained, noise_of, tolerance, unexplained
 from draftgate.canaries.observations.answers import Fork
 
 WANTED = (1, 2, 3)
@@ -16,6 +16,12 @@ def test_the_noise_is_the_largest_one_measured():
     assert 7 * NOISE == noise_of(
         case(spoiled(lambda o: o["greedy/replays"]["noise"]["logits"].update(alone=7 * NOISE)))
     )
+
+
+def test_the_candidates_own_width_counts_too():
+    change = lambda o: o["greedy/replays"]["noise"]["logits"].update({"width 4": 9 * NOISE})  # noqa: E731
+
+    assert 9 * NOISE == noise_of(case(spoiled(change)))
 
 
 def test_a_fork_is_explained_up_to_the_suites_multiple_of_the_noise():
@@ -56,3 +62,11 @@ def test_a_length_is_never_explained():
 
 def test_unmeasured_noise_explains_nothing():
     assert not explained(Fork("c", "", 1, (1, 9, 3)), WANTED, {"margin": [0.0, 0.0, 0.0]}, math.nan)
+
+
+@pytest.mark.parametrize(("margin", "innocent"), [(NOISE, True), (1.0, False)])
+def test_an_answer_is_excused_where_noise_explains_its_fork(margin, innocent):
+    made = case(spoiled(lambda o: forked(o, at=5, margins=[0.0] * 5 + [margin] + [0.0] * 14)))
+
+    assert ({("exact-1", "repeat 0")} if innocent else set()) == excused(made)
+    assert ([] if innocent else ["exact-1"]) == [fork.canary for fork in unexplained(made)]

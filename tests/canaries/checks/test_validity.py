@@ -1,7 +1,7 @@
 """Right answers stay right; canaries that the baseline fails are struck out before the candidate is seen."""
 
 import pytest
-from observed import CANARIES, candidate, judged, record, spoiled
+from observed import CANARIES, NOISE, candidate, forked, judged, record, spoiled
 
 from draftgate.canaries.checks.validity import satisfies_schema, says_exactly
 from draftgate.canaries.contracts import Reason, Status
@@ -26,7 +26,7 @@ def test_right_answers_pass(check, right):
     finding = judged(check, record())
 
     assert finding.status is Status.PASS
-    assert finding.figures == {"asked": right, "baseline_right": right, "candidate_right": right}
+    assert finding.figures == {"asked": right, "baseline_right": right, "near_ties": 0, "candidate_right": right}
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,28 @@ def test_a_struck_out_canary_is_not_held_against_the_candidate():
 
     assert finding.status is Status.PASS
     assert "1 of 2 struck out" in finding.summary
+
+
+@pytest.mark.parametrize(("margin", "status"), [(NOISE, Status.PASS), (1.0, Status.FAIL)])
+def test_an_answer_that_forked_at_a_near_tie_is_no_evidence(margin, status):
+    def change(observations):
+        forked(observations, at=5, margins=[0.0] * 5 + [margin] + [0.0] * 14)
+        candidate(observations).update(text="b")
+
+    finding = judged("exact_text", spoiled(change))
+
+    assert finding.status is status
+    assert ("1 of 1 right, 0 of 2 struck out, 1 forked at near ties" in finding.summary) == (status is Status.PASS)
+
+
+def test_where_near_ties_took_too_many_nothing_is_left_to_judge():
+    def change(observations):
+        forked(observations, at=5, margins=[0.0] * 20, canary=1)
+        candidate(observations, canary=1).update(text="b")
+
+    finding = judged("json_valid", spoiled(change))
+
+    assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
 
 
 def test_the_exact_text_is_no_more_and_no_less():

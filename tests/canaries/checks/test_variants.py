@@ -31,7 +31,7 @@ def test_equal_answers_pass(check):
     finding = judged(check, record())
 
     assert finding.status is Status.PASS
-    assert finding.figures == {"tokens": 120, "variants": 2}
+    assert finding.figures == {"tokens": 120, "variants": 2, "forks": 0}
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -42,6 +42,7 @@ def test_a_near_tie_is_explained_and_a_clear_choice_is_not(check):
     clear = judged(check, changed(check, other, [0.0] * 9 + [1.0] + [0.0] * 10))
 
     assert tie.status is Status.PASS
+    assert "but for 1 fork that noise explains" in tie.summary
     assert (Status.FAIL, Reason.CORRECTNESS) == (clear.status, clear.reason)
 
 

@@ -1,6 +1,7 @@
 """The reference engine as a target: built, asked, looked into, and told apart."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -214,3 +215,18 @@ def test_without_a_draft_the_recorded_law_is_another_one_still():
     target, flattened = build("ngram").recorded_logits(asked, (1, 2))
 
     assert np.allclose(target / 2, flattened)
+
+
+def test_exact_ties_are_broken_alike_in_both_arms():
+    """Coarse numbers tie often: whatever is drafted, both arms take the first of the best tokens."""
+    ties = TableModel(np.round(peaked_table(6, 3, np.random.default_rng(0))))
+    own = TableModel(np.round(peaked_table(6, 3, np.random.default_rng(1))))
+    asked = [Request(name=f"{n}", prompt=(n,), max_tokens=24, seed=n) for n in range(6)]
+    arms = [plain().on(ties, own), *(build(text).on(ties, own) for text in ("ngram:k=3", "uniform:k=4"))]
+    arms.append(replace(build("draft:k=4"), model=ties, draft=own))
+
+    answers = [[g.tokens for g in arm.generate(asked)] for arm in arms]
+
+    assert answers[1:] == [answers[0]] * 3
+    gaps = [gap for replayed in arms[0].score(asked, answers[0], width=1, slack=0.0) for gap in replayed.gap]
+    assert gaps.count(0.0) > 10
