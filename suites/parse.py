@@ -62,7 +62,10 @@ TABLES: dict[str, Any] = {
     "synthetic": Synthetic,
     "law": Law,
 }
-OPTIONAL: dict[str, Any] = {"conversation": Conversation, "loops": Loops}  # tables of checks of the same name, there if required
+OPTIONAL: dict[str, Any] = {
+    "conversation": Conversation,
+    "loops": Loops,
+}  # tables of checks of the same name, there if required
 
 
 @dataclass(frozen=True, slots=True)
