@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from ...engine.cache.contiguous import ContiguousCache
+from ...engine.decoding.conversation import Conversation
 from ...engine.decoding.plain import PlainDecoder
 from ...engine.decoding.prefill import refuse
 from ...engine.decoding.speculative import SpeculativeDecoder
@@ -53,7 +54,7 @@ class ReferenceTarget:
     strategies: Strategies = field(default_factory=Strategies)
 
     kind = "reference"
-    capabilities = frozenset({"token_ids", "rounds", "score", "knobs", "synthetic", "law"})
+    capabilities = frozenset({"token_ids", "rounds", "score", "knobs", "synthetic", "law", "conversation"})
 
     @property
     def guarantee(self) -> str:
@@ -76,9 +77,16 @@ class ReferenceTarget:
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
         """Answers in the order of the requests, decoded as one batch."""
+        return self._decoder().generate(requests)
+
+    def dialogue(self) -> Conversation:
+        """A conversation on a live cache, nothing said yet."""
+        return Conversation(self._decoder())
+
+    def _decoder(self) -> PlainDecoder | SpeculativeDecoder:
         if self.method == "plain":
-            return PlainDecoder(model=self.model).generate(requests)
-        decoder = SpeculativeDecoder(
+            return PlainDecoder(model=self.model)
+        return SpeculativeDecoder(
             model=self.model,
             drafter=self._drafter(),
             verifier=self.strategies.verifier,
@@ -87,7 +95,6 @@ class ReferenceTarget:
             law=self.strategies.law,
             new_answer=self.strategies.new_answer,
         )
-        return decoder.generate(requests)
 
     def score(
         self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float

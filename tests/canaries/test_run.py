@@ -5,6 +5,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import dialogues
 import pytest
 from arms import options, smoke
 
@@ -183,3 +184,12 @@ def test_both_arms_and_the_draft_compute_in_the_dtype_asked_for(tmp_path):
 
     told = [made[arm].identity() for arm in ("baseline", "candidate")]
     assert ["bfloat16"] * 3 == [*(one["model"]["dtype"] for one in told), told[1]["draft"]["dtype"]]
+
+
+def test_what_the_suite_lacks_is_said_not_to_be_looked_at():
+    whole = dialogues.suite()
+    some = replace(whole, canaries=tuple(c for c in whole.canaries if c.kind in ("json", "multi_turn")))
+
+    assert "no exact, identifiers, tools, code, prose canaries in this suite" in run.scope(some)
+    assert "no cache that outlives an answer" not in run.scope(some)
+    assert "no cache that outlives an answer" in run.scope(replace(some, conversation=None))
