@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .sample import Sample, turns
@@ -82,6 +82,11 @@ def strict(fields: Sequence[Field]) -> dict[str, Any]:
     }
 
 
+def only(fields: Sequence[Field]) -> dict[str, Any]:
+    """The schema that nothing but the object of these fields and values satisfies."""
+    return strict([replace(f, schema={**f.schema, "const": f.value}) for f in fields])
+
+
 def field(draw: Draw, name: str, *, free: bool) -> Field:
     """A field of this name and a random type."""
     kind = draw.of(("text", "text", "text", "integer", "integer", "flag", "choice", "range", "list"))
@@ -109,8 +114,5 @@ def _fields(draw: Draw, *, free: bool) -> list[Field]:
 
 
 def _sample(fields: Sequence[Field], order: str, *, free: bool = False) -> Sample:
-    schema = strict(fields)
-    if not free:
-        for f in fields:
-            schema["properties"][f.name] = {**f.schema, "const": f.value}
+    schema = strict(fields) if free else only(fields)
     return Sample(messages=turns(order, written(fields)), schema=schema, free=free)

@@ -18,6 +18,9 @@ class Sample:
         Where the answer is JSON: the JSON schema it must satisfy.
     asserts
         Where the answer is Python: lines that pass after it.
+    tools, calls
+        Where the answer is tool calls: the tools with the schema of their arguments, and the calls in their order with
+        the schema that only the right arguments satisfy.
     free
         Whether other answers are as good, as in prose.
     """
@@ -25,6 +28,8 @@ class Sample:
     messages: list[Message]
     schema: dict[str, Any] | None = None
     asserts: tuple[str, ...] = ()
+    tools: tuple[dict[str, Any], ...] = ()
+    calls: tuple[dict[str, Any], ...] = ()
     free: bool = False
 
     @property

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .objects import Field, field, shown
+from .objects import Field, field, only, shown, strict
 from .sample import Sample, turns
 from .words import Draw, expand
 
@@ -31,6 +31,10 @@ class Tool:
         """One line of the list of tools."""
         return f"{self.name}({', '.join(f'{a.name}: {_kind(a)}' for a in self.arguments)})"
 
+    def parameters(self) -> dict[str, Any]:
+        """The schema of its arguments, as far as the signature tells it."""
+        return strict([replace(a, schema={"type": _kind(a)}) for a in self.arguments])
+
     def call(self) -> str:
         """The call as the assistant writes it."""
         document = {"name": self.name, "arguments": {a.name: a.value for a in self.arguments}}
@@ -44,7 +48,11 @@ def tools(draw: Draw) -> Sample:
     wanted = draw.some(listed, 1, min(2, len(listed)))
     wishes = [_wish(draw, tool) for tool in wanted]
     order = draw.order(BOTH).format(*wishes) if len(wanted) > 1 else wishes[0]
-    return Sample(messages=turns(order, "\n".join(tool.call() for tool in wanted), system=system))
+    return Sample(
+        messages=turns(order, "\n".join(tool.call() for tool in wanted), system=system),
+        tools=tuple({"name": tool.name, "parameters": tool.parameters()} for tool in listed),
+        calls=tuple({"name": tool.name, "arguments": only(tool.arguments)} for tool in wanted),
+    )
 
 
 def answered(draw: Draw) -> Sample:
