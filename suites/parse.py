@@ -16,16 +16,19 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
+from .asserts import comparison
 from .digests import shown
 from .errors import SuiteMalformed
 from .suite import (
     KINDS,
     Canary,
     Cell,
+    Conversation,
     DesignNumbers,
     Exercise,
     Knobs,
     Law,
+    Loops,
     Noise,
     Required,
     SpeedNumbers,
@@ -35,13 +38,21 @@ from .suite import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from jsonschema.protocols import Validator
 
 SETTINGS = "suite.toml"
-JUDGED_BY = {"exact_text": "exact", "json_valid": "json"}  # checks that look at one kind of canary only
-TABLES = {
+LEAST_TURNS = 3  # user turns of a dialogue: the live cache is then used at least twice
+JUDGED_BY = {  # checks that look at one kind of canary only
+    "exact_text": "exact",
+    "identifiers": "identifiers",
+    "json_valid": "json",
+    "tools_valid": "tools",
+    "code_runs": "code",
+    "multi_turn": "multi_turn",
+}
+TABLES: dict[str, Any] = {
     "design": DesignNumbers,
     "noise": Noise,
     "exercise": Exercise,
@@ -51,6 +62,7 @@ TABLES = {
     "synthetic": Synthetic,
     "law": Law,
 }
+OPTIONAL: dict[str, Any] = {"conversation": Conversation, "loops": Loops}  # tables of checks of the same name, there if required
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +97,7 @@ def suite(folder: Path, files: Mapping[str, bytes], digest: str) -> Suite:
         cells=tuple(Cell(**table) for table in settings["cells"]),
         required={target: Required(**_tuples(lists)) for target, lists in settings["required"].items()},
         **{name: noun(**_tuples(settings[name])) for name, noun in TABLES.items()},
+        **{name: noun(**settings[name]) for name, noun in OPTIONAL.items() if name in settings},
     )
     _names(place, built)
     _asks(place, built)
@@ -121,9 +134,41 @@ def _canary(place: Place, line: str) -> Canary:
     _conform("canary", document, place)
     if document["kind"] != place.path.stem:
         place.fail(f"kind {document['kind']!r} stands in {place.path.name}; move the line to {document['kind']}.jsonl")
-    if "schema" in document:
-        _usable(place, document["schema"])
-    return Canary(**document | {"messages": tuple(document["messages"])})
+    _sound(place, document)
+    return Canary(**_tuples(document))
+
+
+def _sound(place: Place, document: Mapping[str, Any]) -> None:
+    """Refuses what the schema of a canary lets through and no check could judge."""
+    if document["messages"][-1]["role"] == "assistant":
+        place.fail("the last turn is the assistant's, so nothing is asked; end with a user or tool turn")
+    if document["kind"] == "multi_turn":
+        _turns(place, document["messages"])
+    for name in _twice(tool["name"] for tool in document.get("tools", ())):
+        place.fail(f"tool {name!r} is described twice; give each its own name")
+    offered = {tool["name"] for tool in document.get("tools", ())}
+    for call in document.get("calls", ()):
+        if call["name"] not in offered:
+            place.fail(f"calls {call['name']!r}, but offers {', '.join(sorted(offered))}; call one that is offered")
+    schemas = [document["schema"]] if "schema" in document else []
+    schemas += [tool["parameters"] for tool in document.get("tools", ())]
+    for schema in [*schemas, *(call["arguments"] for call in document.get("calls", ()))]:
+        _usable(place, schema)
+    for line in document.get("asserts", ()):
+        try:
+            comparison(line)
+        except ValueError as error:
+            place.fail(f"{error}; write each assert so")
+
+
+def _turns(place: Place, messages: Sequence[Mapping[str, str]]) -> None:
+    """A dialogue: user and assistant in turn, three of the user's at least, perhaps after a system message."""
+    roles = [message["role"] for message in messages]
+    spoken = roles[1:] if roles[0] == "system" else roles
+    if spoken[1::2] != ["assistant"] * (len(spoken) // 2) or set(spoken[::2]) != {"user"}:
+        place.fail(f"turns are {', '.join(roles)}; let user and assistant take turns, the user first")
+    if len(spoken) < 2 * LEAST_TURNS - 1:
+        place.fail(f"{spoken.count('user')} user turns; a dialogue has at least {LEAST_TURNS}")
 
 
 def _tuples(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,6 +209,7 @@ def _asks(place: Place, built: Suite) -> None:
     for who, prompts in asks:
         if prompts > len(built.canaries):
             place.fail(f"{who} asks for {prompts} prompts of {len(built.canaries)}; ask for fewer or add canaries")
+    _tables(place, built)
     for required in built.required.values():
         for listed, check, sort in ((required.greedy, "exact_tokens", "greedy"), (required.sampled, "law", "sampled")):
             if check not in listed:
@@ -174,6 +220,21 @@ def _asks(place: Place, built: Suite) -> None:
         for check, kind in JUDGED_BY.items():
             if check in needed and kind not in kinds:
                 place.fail(f"cell {cell.name!r} requires {check}, but asks no {kind} canary; add some")
+
+
+def _tables(place: Place, built: Suite) -> None:
+    """Refuses a check without its table of numbers, and numbers that cannot be met."""
+    required = {check for lists in built.required.values() for check in (*lists.greedy, *lists.sampled)}
+    for name in OPTIONAL:
+        if name in required and getattr(built, name) is None:
+            place.fail(f"{name} is required, but there is no table [{name}]; add its numbers")
+    if built.conversation and built.conversation.prompts > (there := len(built.of_kind("multi_turn"))):
+        place.fail(
+            f"conversation asks for {built.conversation.prompts} dialogues of {there} multi_turn canaries; ask for "
+            "fewer or add some"
+        )
+    if built.loops and built.loops.shortest > built.loops.longest:
+        place.fail("loops.shortest is more than loops.longest; no phrase has such a length")
 
 
 def _conform(name: str, document: Any, place: Place) -> None:

@@ -14,15 +14,28 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-KINDS = ("exact", "json", "prose")
+KINDS = ("exact", "identifiers", "json", "tools", "code", "multi_turn", "prose")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canary:
     """One conversation to be continued, and what a right answer is.
 
-    An `exact` one expects the text `expect`; a `json` one expects JSON that satisfies `schema`; a `prose` one has
-    neither and is judged by token parity only.
+    `messages` is all that is visible before the answer; the answer to its last turn is what is asked.
+
+    exact, multi_turn
+        The answer is the text `expect`.
+    identifiers
+        The answer is `expect`: opaque identifiers with one space between them, each judged by itself.
+    json
+        The answer is JSON that satisfies `schema`.
+    tools
+        The answer makes the `calls`, in order: each a name and the schema of its arguments. `tools` are those that may
+        be called: each a name and the schema of its `parameters`.
+    code
+        The answer is a Python program that makes every one of `asserts` (`assert EXPRESSION == LITERAL`) true.
+    prose
+        No answer is right: token parity alone judges it.
     """
 
     id: str
@@ -30,6 +43,9 @@ class Canary:
     messages: tuple[Mapping[str, str], ...]
     expect: str | None = None
     schema: Mapping[str, Any] | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()
+    calls: tuple[Mapping[str, Any], ...] = ()
+    asserts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +145,32 @@ class Law:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """Dialogues played on a live cache: `prompts` of them, at most `turns` user turns each, `tokens` at most an answer.
+
+    `effect` is the share of answers from a live cache that a fault must change to be seen.
+    """
+
+    prompts: int
+    turns: int
+    tokens: int
+    effect: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loops:
+    """What counts as degenerate repetition: at the end, a phrase of `shortest` to `longest` tokens, `times` in a row.
+
+    `effect` is the share of answers that must loop under the candidate alone to be seen.
+    """
+
+    shortest: int
+    longest: int
+    times: int
+    effect: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Required:
     """Checks that must pass before a cell may: one list for greedy cells, one for sampled ones."""
 
@@ -142,7 +184,10 @@ class Required:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """Everything one run asks and is designed with. `digest` is its identity; `required` is keyed by target kind."""
+    """Everything one run asks and is designed with. `digest` is its identity; `required` is keyed by target kind.
+
+    `conversation` and `loops` are None in suites that do not require these checks.
+    """
 
     name: str
     version: str
@@ -160,16 +205,23 @@ class Suite:
     synthetic: Synthetic
     law: Law
     required: Mapping[str, Required]
+    conversation: Conversation | None = None
+    loops: Loops | None = None
 
     def of_kind(self, kind: str) -> tuple[Canary, ...]:
         """Canaries of one kind, in file order."""
         return tuple(canary for canary in self.canaries if canary.kind == kind)
 
     def first(self, count: int) -> tuple[Canary, ...]:
-        """The first `count` canaries, kinds taking turns: exact, json, prose, exact, ... Used-up kinds are skipped."""
+        """The first `count` canaries, kinds taking turns in the order of `KINDS`. Used-up kinds are skipped."""
         turns = chain.from_iterable(zip_longest(*(self.of_kind(kind) for kind in KINDS)))
         return tuple(islice((canary for canary in turns if canary is not None), count))
 
     def canaries_for(self, cell: Cell) -> tuple[Canary, ...]:
         """The canaries that `cell` asks."""
         return self.first(cell.prompts)
+
+    @property
+    def dialogues(self) -> tuple[Canary, ...]:
+        """The canaries that are played on a live cache."""
+        return self.of_kind("multi_turn")[: self.conversation.prompts] if self.conversation else ()

@@ -4,6 +4,7 @@ import pytest
 
 from draftgate.suites.errors import SuiteMalformed
 from draftgate.suites.loader import check, freeze
+from draftgate.suites.suite import Conversation
 
 CANARY = '{"id": "x", "kind": "prose", "messages": [{"role": "user", "content": "Hi"}]%s}\n'
 
@@ -75,10 +76,10 @@ def test_settings_that_are_not_utf_8_are_refused(folder):
         (CANARY % ', "expect": "Hi"', "'expect' is not one of ['id', 'kind', 'messages']"),
         (CANARY.replace("prose", "exact") % "", "'expect' is a required property"),
         (CANARY.replace("prose", "json") % "", "'schema' is a required property"),
-        (CANARY.replace("prose", "verse") % "", "kind: 'verse' is not one of ['exact', 'json', 'prose']"),
+        (CANARY.replace("prose", "verse") % "", "kind: 'verse' is not one of ['exact', 'identifiers', 'json', "),
         (
             CANARY.replace("user", "users") % "",
-            "messages[0].role: 'users' is not one of ['system', 'user', 'assistant']",
+            "messages[0].role: 'users' is not one of ['system', 'user', 'assistant', 'tool']",
         ),
         (
             CANARY.replace("prose", "exact") % ', "expect": "Hi"',
@@ -90,7 +91,101 @@ def test_a_wrong_line_is_refused_by_file_and_line(folder, line, expected):
     with (folder / "prose.jsonl").open("a", encoding="utf-8") as file:
         file.write(line)
 
-    assert refusal(folder) == f"prose.jsonl:5: {expected}"
+    assert refusal(folder).startswith(f"prose.jsonl:5: {expected}")
+
+
+ROUND = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
+TALK = [{"role": "system", "content": "Be short."}, *ROUND, *ROUND, ROUND[0]]
+SCHEMA = {"type": "object"}
+TOOL = {"name": "add", "parameters": SCHEMA}
+NEW = {
+    "identifiers": {"messages": TALK[-1:], "expect": "a1 b2 c3 d4 e5 f6 g7 h8"},
+    "tools": {"messages": TALK[-1:], "tools": [TOOL], "calls": [{"name": "add", "arguments": SCHEMA}]},
+    "code": {"messages": TALK[-1:], "asserts": ["assert f(1) == 2"]},
+    "multi_turn": {"messages": TALK, "expect": "Ho"},
+}
+
+
+def with_line(folder, kind, **changes):
+    """The suite with one canary of a kind that it did not have, whose fields are changed."""
+    document = {"id": "x", "kind": kind} | NEW[kind] | changes
+    (folder / f"{kind}.jsonl").write_text(json.dumps(document) + "\n", "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("kind", NEW)
+def test_a_canary_of_every_kind_is_read(folder, kind):
+    freeze(with_line(folder, kind), unreleased=True)
+
+    (canary,) = check(folder).of_kind(kind)
+    assert {"id": "x", "kind": kind} | NEW[kind] == {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in ((key, getattr(canary, key)) for key in ("id", "kind", *NEW[kind]))
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "expected"),
+    [
+        ("identifiers", {"expect": "a b c"}, "expect: 'a b c' does not match"),
+        ("identifiers", {"expect": "a b c d e f  g"}, "expect: 'a b c d e f g' does not match"),
+        ("tools", {"tools": [TOOL, TOOL]}, "tool 'add' is described twice; give each its own name"),
+        ("tools", {"tools": []}, "tools: [] should be non-empty"),
+        ("tools", {"calls": []}, "calls: [] should be non-empty"),
+        (
+            "tools",
+            {"calls": [{"name": "sub", "arguments": {}}]},
+            "calls 'sub', but offers add; call one that is offered",
+        ),
+        ("tools", {"calls": [{"name": "add", "arguments": {"type": "x"}}]}, "schema is not a JSON Schema: 'x' is not"),
+        ("tools", {"tools": [{"name": "add", "parameters": {"type": 1}}]}, "schema is not a JSON Schema: 1 is not"),
+        ("tools", {"expect": "a"}, "'expect' is not one of ['id', 'kind', 'messages', 'tools', 'calls']"),
+        ("code", {"asserts": []}, "asserts: [] should be non-empty"),
+        ("code", {"asserts": ["assert f(1)"]}, "'assert f(1)' is not `assert EXPRESSION == LITERAL`; write each"),
+        ("multi_turn", {"messages": TALK[1:4]}, "2 user turns; a dialogue has at least 3"),
+        ("multi_turn", {"messages": TALK[:3]}, "the last turn is the assistant's, so nothing is asked; end with"),
+        (
+            "multi_turn",
+            {"messages": [*TALK, ROUND[0]]},
+            "turns are system, user, assistant, user, assistant, user, user",
+        ),
+        ("multi_turn", {"messages": [TALK[0], *TALK]}, "turns are system, system, user"),
+        ("code", {"messages": ROUND}, "the last turn is the assistant's"),
+    ],
+)
+def test_a_wrong_line_of_a_kind_is_refused_in_one_line(folder, kind, changes, expected):
+    assert refusal(with_line(folder, kind, **changes)).startswith(f"{kind}.jsonl:1: {expected}")
+
+
+CONVERSATION = "[conversation]\nprompts = 1\nturns = 3\ntokens = 8\neffect = 0.5\n\n[required.reference]"
+LOOPS = "[loops]\nshortest = 2\nlongest = 8\ntimes = 3\neffect = 0.5\n\n[required.reference]"
+
+
+def test_tables_of_numbers_are_there_where_they_are_written_and_only_there(folder, rewrite):
+    assert (None, None, ()) == (check(folder).conversation, check(folder).loops, check(folder).dialogues)
+    rewrite("suite.toml", "[required.reference]", CONVERSATION.replace("[required.reference]", LOOPS))
+    freeze(with_line(folder, "multi_turn"), unreleased=True)
+
+    built = check(folder)
+    assert (Conversation(prompts=1, turns=3, tokens=8, effect=0.5), 8) == (built.conversation, built.loops.longest)
+    assert ["x"] == [canary.id for canary in built.dialogues]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("greedy = [", 'greedy = ["conversation",', "conversation is required, but there is no table [conversation]"),
+        ("greedy = [", 'greedy = ["loops",', "loops is required, but there is no table [loops]; add its numbers"),
+        ("[required.reference]", CONVERSATION, "conversation asks for 1 dialogues of 0 multi_turn canaries; ask for"),
+        ("[required.reference]", LOOPS.replace("= 2", "= 9"), "loops.shortest is more than loops.longest"),
+        ("[required.reference]", CONVERSATION.replace("turns = 3", "turns = 1"), "conversation.turns: 1 is less than"),
+        ("[required.reference]", LOOPS.replace("effect = 0.5", ""), "loops: 'effect' is a required property"),
+    ],
+)
+def test_a_check_without_its_numbers_is_refused(folder, rewrite, old, new, expected):
+    rewrite("suite.toml", old, new)
+
+    assert refusal(folder).startswith(f"suite.toml: {expected}")
 
 
 def test_a_json_canary_needs_a_schema_that_is_one(folder):
@@ -115,7 +210,8 @@ def test_an_empty_canary_file_is_refused(folder):
 def test_a_file_of_an_unknown_kind_is_refused(folder):
     (folder / "prose.jsonl").rename(folder / "verse.jsonl")
 
-    expected = "verse.jsonl: no canary kind is called 'verse'; rename the file to one of exact, json, prose"
+    expected = "verse.jsonl: no canary kind is called 'verse'; rename the file to one of "
+    expected += "exact, identifiers, json, tools, code, multi_turn, prose"
     assert refusal(folder) == expected
 
 
