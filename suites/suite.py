@@ -6,7 +6,7 @@ verdicts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,7 @@ class Cell:
     """One setting to be judged. `temperature` 0 is greedy; 0 for `top_k`, 1 for `top_p`, 0 for `min_p` switch off.
 
     `prompts` canaries are asked for at most `tokens` tokens each, `batch` at a time, in `repeats` interleaved pairs.
+    `effects` replaces effects of the suite's design where the cell is too small for them.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Cell:
     prompts: int
     tokens: int
     repeats: int
+    effects: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @property
     def greedy(self) -> bool:
@@ -220,6 +222,10 @@ class Suite:
     def canaries_for(self, cell: Cell) -> tuple[Canary, ...]:
         """The canaries that `cell` asks."""
         return self.first(cell.prompts)
+
+    def design_of(self, cell: Cell) -> DesignNumbers:
+        """The numbers that `cell` is designed with: the suite's, but for the cell's own effects."""
+        return replace(self.design, **cell.effects)
 
     @property
     def dialogues(self) -> tuple[Canary, ...]:

@@ -82,7 +82,7 @@ class ExactTokens:
     def _counted(self, case: Case, found: list[Fork], compared: int) -> Finding:
         pairs, replays = case.observed("pairs"), case.observed("replays")
         rates = _fork_rates(replays["census"], case.cell.repeats, noise_of(case))
-        miss, need = case.suite.design.miss, case.suite.design.token_fault_rate
+        miss, need = case.design.miss, case.design.token_fault_rate
         share = case.share(self.name, "census")
         forked = {(fork.canary, fork.at) for fork in found}
         many = poisson_binomial.excess(len(forked), rates, hypothesis="no more forks than near ties predict")

@@ -47,7 +47,7 @@ PLANS = {
             "exact": (5, 70),
             "identifiers": (0, 99),
             "json": (35, 115),
-            "tools": (60, 165),
+            "tools": (60, 180),
             "code": (40, 125),
             "multi_turn": (15, 90),
             "prose": (0, 999),
@@ -60,7 +60,7 @@ PLANS = {
             "exact": (5, 40),
             "identifiers": (0, 99),
             "json": (20, 80),
-            "tools": (60, 110),
+            "tools": (60, 165),
             "code": (40, 100),
             "multi_turn": (10, 60),
             "prose": (0, 999),
@@ -84,11 +84,19 @@ def _json(draw: Draw, number: int) -> Sample:
     return (objects, objects, objects, free_objects)[number % 4](draw)
 
 
+def _tools(draw: Draw, number: int) -> Sample:
+    """One call in two of three, two in the third."""
+    wanted = (1, 1, 2)[number % 3]
+    while len((made := tools(draw)).calls) != wanted:
+        pass
+    return made
+
+
 DRAWN: dict[str, Callable[[Draw, int], Sample]] = {
     "exact": _exact,
     "identifiers": _identifiers,
     "json": _json,
-    "tools": lambda draw, _: tools(draw),
+    "tools": _tools,
     "code": lambda draw, _: code(draw),
     "multi_turn": lambda draw, _: dialogue(draw),
     "prose": lambda draw, _: prose(draw),
