@@ -173,6 +173,21 @@ class Loops:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """How near plain greedy decoding came to a tie when the suite was frozen, in logits.
+
+    A gap is that between the two best tokens. `gaps` has the smallest of each canary's answer of at most `tokens`
+    tokens, nearest first; `quantiles` those of all gaps. True of one model, named by `weights_sha256` and `dtype`.
+    """
+
+    weights_sha256: str
+    dtype: str
+    tokens: int
+    quantiles: Mapping[str, float]
+    gaps: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Required:
     """Checks that must pass before a cell may: one list for greedy cells, one for sampled ones."""
 
@@ -188,7 +203,7 @@ class Required:
 class Suite:
     """Everything one run asks and is designed with. `digest` is its identity; `required` is keyed by target kind.
 
-    `conversation` and `loops` are None in suites that do not require these checks.
+    `conversation` and `loops` are None in suites that do not require these checks, `census` where none was taken.
     """
 
     name: str
@@ -209,6 +224,7 @@ class Suite:
     required: Mapping[str, Required]
     conversation: Conversation | None = None
     loops: Loops | None = None
+    census: Census | None = None
 
     def of_kind(self, kind: str) -> tuple[Canary, ...]:
         """Canaries of one kind, in file order."""
