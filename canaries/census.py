@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--unreleased", action="store_true", help="freeze anew: no result was published on this suite")
     options = parser.parse_args(arguments)
     try:
-        plain = ReferenceTarget(name="plain", model=reference.load_target(options.model))
+        plain: Any = ReferenceTarget(name="plain", model=reference.load_target(options.model))
         print(write(options.folder, plain, unreleased=options.unreleased))  # noqa: T201 - the command's output
     except (SuiteError, EngineError, OSError) as error:
         print(error, file=sys.stderr)  # noqa: T201

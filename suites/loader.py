@@ -67,7 +67,7 @@ def freeze(folder: Path, *, unreleased: bool = False, new: Mapping[str, bytes] |
     result may have been published on it.
     """
     new = new or {}
-    files = digests.read(folder) | new
+    files = {**digests.read(folder), **new}
     sums = digests.sums(files)
     built = parse.suite(folder, files, digests.identity(sums))
     path = folder / digests.NAME
