@@ -99,8 +99,10 @@ def _suite_check(options: argparse.Namespace) -> int:
 def _suite_show(options: argparse.Namespace) -> int:
     from .canaries.documents import plain
     from .suites import loader
+    from .suites.suite import by_kind
 
-    suite = plain(loader.load(options.suite))
+    loaded = loader.load(options.suite)
+    suite = {"kinds": by_kind(loaded.canaries)} | plain(loaded)
     return _show_choices(suite if options.json else [{"field": k, "value": v} for k, v in suite.items()], options)
 
 

@@ -111,6 +111,15 @@ class Target(Protocol):
         """Effective configuration, versions and digests, as plain JSON."""
 
 
+class Dialogue(Protocol):
+    """A conversation whose cache lives from answer to answer; `kept` entries are what the last answer began from."""
+
+    kept: int
+
+    def answer(self, request: Request) -> Generation:
+        """The answer to a request whose prompt is the whole visible text."""
+
+
 class Arm(Target, Protocol):
     """A target that can also be looked into: teacher forcing, knobs, and the same strategies on other models."""
 
@@ -118,6 +127,9 @@ class Arm(Target, Protocol):
         self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float
     ) -> list[Replay]:
         """Teacher-forces the answers in passes of `width` tokens; `slack` widens the support's edge, in logits."""
+
+    def dialogue(self) -> Dialogue:
+        """A conversation with nothing said yet, by the same engine."""
 
     def variant(self, method: str, **options: Any) -> Arm:
         """The same engine, verifier, cache and chance with another drafter or another draft length."""

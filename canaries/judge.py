@@ -8,7 +8,7 @@ from typing import Any
 
 from ..suites import loader
 from ..suites.errors import SuiteError
-from ..suites.suite import Cell, Suite
+from ..suites.suite import Cell, Suite, by_kind
 from . import record as records
 from . import summary as summaries
 from .checks.base import Case
@@ -43,18 +43,29 @@ def judge_record(record: records.Record) -> dict[str, Any]:
             claim=header["claim"],
             seconds=record.seconds,
             record_sha256=record.sha256,
-            settings={cell.name: setting(cell) for cell in suite.cells},
+            settings={cell.name: setting(cell, suite) for cell in suite.cells},
         )
     )
 
 
 def judged(folder: Path) -> dict[str, Any]:
-    """The summary of a finished run, judged anew. Raises RecordBroken where the one beside the record is another."""
+    """The summary of a finished run, judged anew. Raises RecordBroken where the one beside the record is another.
+
+    A machine that cannot judge all of it gives its own summary, in which what it cannot judge is INCONCLUSIVE.
+    """
     stored, found = summaries.read(folder), records.read(folder)
     again = sound(judge_record, found)
-    if different := records.difference(stored, again, ignore=frozenset({"seconds"})):
+    if _unable(again):
+        return again  # what can be said here, where programs cannot be run in isolation
+    if different := records.difference(stored, again, ignore=summaries.OF_THE_JUDGE):
         raise RecordBroken(f"{folder}: summary.json is not what its record gives ({different}); run --resume judges it")
     return stored
+
+
+def _unable(summary: dict[str, Any]) -> bool:
+    """Whether a check found that this machine lacks what it needs to judge."""
+    findings = (finding for cell in summary["cells"] for finding in cell["findings"])
+    return any(finding["figures"].get("isolation") == "none" for finding in findings)
 
 
 def sound(judge: Callable[[records.Record], dict[str, Any]], record: records.Record) -> dict[str, Any]:
@@ -65,15 +76,16 @@ def sound(judge: Callable[[records.Record], dict[str, Any]], record: records.Rec
         raise RecordBroken(f"the record does not hold together ({error!r}); run it again with another --out") from error
 
 
-def setting(cell: Cell) -> str:
-    """A cell in words."""
+def setting(cell: Cell, suite: Suite) -> str:
+    """A cell in words, with the kinds that it asks and how many of each."""
     filters = {
         "top-k": cell.top_k or None,
         "top-p": cell.top_p if cell.top_p < 1 else None,
         "min-p": cell.min_p or None,
     }
     sampling = [f"T = {cell.temperature:g}", *(f"{name} {value:g}" for name, value in filters.items() if value)]
-    asked = f"{cell.prompts} prompts of at most {cell.tokens} tokens, {cell.repeats} times in each arm"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in by_kind(suite.canaries_for(cell)).items())
+    asked = f"{cell.prompts} prompts ({kinds}) of at most {cell.tokens} tokens, {cell.repeats} times in each arm"
     return f"{', '.join(sampling)}; {cell.batch} at once; {asked}"
 
 

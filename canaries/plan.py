@@ -8,7 +8,7 @@ from typing import Any
 from .checks.base import entry
 from .checks.law import row_draws, table_draws
 from .checks.registry import ledger
-from .observations import laws, pairs, replays, variants
+from .observations import conversation, laws, pairs, replays, variants
 from .observations.context import Context
 
 Compute = Callable[[dict[str, Any]], Any]
@@ -26,6 +26,9 @@ def plan(context: Context) -> Iterator[tuple[str, Compute]]:
     if candidate.draft_length:
         yield "knobs", lambda _: variants.observe_knobs(context, candidate.name)
         yield "synthetic", lambda _: variants.observe_synthetic(context, candidate.draft_length)
+        if suite.conversation:
+            numbers = suite.conversation
+            yield "conversation", lambda _: conversation.observe(context, numbers)
     sampled = [cell for cell in suite.cells if not cell.greedy]
     if not sampled or not candidate.draft_length:
         return

@@ -18,6 +18,7 @@ import torch
 
 from .. import __version__
 from ..suites import loader
+from ..suites.suite import KINDS, Suite
 from . import record as records
 from . import summary as summaries
 from .errors import UsageError
@@ -33,8 +34,8 @@ from .targets.strategies import Strategies
 SMALL_MODEL = 20_000_000  # parameters below which one thread decodes as fast as two (1 M: 4.8 ms a step, not 5.4)
 SCOPE = (
     "one machine, one process: this machine's CPU, these library versions",
-    "no tool calls, code or multi-turn canaries in this suite",
-    "prompts within the context, none over a few hundred tokens; no prefix cache, preemption or cancellation",
+    "prompts within the context, none over a few hundred tokens; no preemption or cancellation",
+    "no prefix that several sessions share",
     "one sampling setting a batch; no stop strings; seeds are not compared",
     "whether the baseline is as fast as it could be",
 )
@@ -116,7 +117,7 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
         "fault": faults.find(options.fault).code if options.fault else None,
         "claim": options.claim,
         "eos": list(context.baseline.eos),
-        "scope": list(SCOPE),
+        "scope": scope(suite),
         "machine": {
             "processor": _processor(),
             "cores": os.cpu_count(),
@@ -124,6 +125,13 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
             "python": platform.python_version(),
         },
     }
+
+
+def scope(suite: Suite) -> list[str]:
+    """What no check of this suite looks at."""
+    absent = [kind for kind in KINDS if not suite.of_kind(kind)]
+    lines = [f"no {', '.join(absent)} canaries in this suite"] if absent else []
+    return [*SCOPE, *lines, *([] if suite.conversation else ["no cache that outlives an answer"])]
 
 
 def observe(context: Context, journal: records.Journal, progress: Progress) -> None:

@@ -33,7 +33,13 @@ RUNS = {  # what is run, and the heading before which the first screen ends
 QUESTIONS = {  # a check's question in one line; a test holds the names against the registry
     "exact_tokens": "Are all greedy tokens those of plain decoding, near ties within the measured noise aside?",
     "exact_text": "Are answers whose wording is known right, where plain decoding is right?",
+    "identifiers": "Are opaque identifiers right, one by one, where plain decoding's are?",
     "json_valid": "Is JSON valid against its schema, where plain decoding's is?",
+    "tools_valid": "Do tool calls have the right names and arguments, where plain decoding's have?",
+    "code_runs": "Do programs pass their asserts, run in isolation, where plain decoding's do?",
+    "multi_turn": "Are answers that need earlier turns right, where plain decoding is right?",
+    "conversation": "Are answers from a live cache those of a fresh prefill of the visible text?",
+    "loops": "Do answers end in endless repetition no more often than plain decoding's?",
     "noise": "Does plain decoding agree with itself, at other widths and batches?",
     "knobs": "Do all draft lengths give the same greedy answers?",
     "synthetic": "Do drafters that are always right, always wrong or random give the same greedy answers?",

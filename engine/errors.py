@@ -3,6 +3,7 @@
 EngineError (ValueError)          exit status 2
   + ModelMissing                  no model in that folder
   + ModelRefused                  the model cannot be scored as the engine needs
+  + TemplateUnfit                 a conversation that the model's chat template cannot put into words
   + VocabularyMismatch            a draft that does not speak the target's tokens
   + PromptTooLong                 prompt and answer do not fit the context
   + LogitsNotFinite               the model answered with NaN: exit status 3, nothing could be judged
@@ -23,6 +24,10 @@ class ModelMissing(EngineError):
 
 class ModelRefused(EngineError):
     """The mask probe failed, or the architecture cannot be scored at explicit positions."""
+
+
+class TemplateUnfit(EngineError):
+    """The model has no chat template for such a conversation, or one that refuses or drops a part of it."""
 
 
 class VocabularyMismatch(EngineError):

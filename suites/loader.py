@@ -5,7 +5,6 @@ Digests first, always; then the schema. Knows nothing about what is done with a 
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from . import digests, parse
 from .digests import digest
 from .errors import SuiteEdited, SuiteUnknown
+from .suite import by_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,7 +89,7 @@ def _row(suite: Suite) -> SuiteRow:
     return SuiteRow(
         name=suite.name,
         version=suite.version,
-        canaries=dict(Counter(canary.kind for canary in suite.canaries)),
+        canaries=by_kind(suite.canaries),
         cells=tuple(cell.name for cell in suite.cells),
         digest=suite.digest,
     )

@@ -22,8 +22,8 @@ from .errors import SuiteMalformed
 from .suite import (
     KINDS,
     Canary,
-    Census,
     Cell,
+    Census,
     Conversation,
     DesignNumbers,
     Exercise,

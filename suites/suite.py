@@ -6,12 +6,13 @@ verdicts.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 KINDS = ("exact", "identifiers", "json", "tools", "code", "multi_turn", "prose")
@@ -46,6 +47,12 @@ class Canary:
     tools: tuple[Mapping[str, Any], ...] = ()
     calls: tuple[Mapping[str, Any], ...] = ()
     asserts: tuple[str, ...] = ()
+
+
+def by_kind(canaries: Iterable[Canary]) -> dict[str, int]:
+    """How many there are of each kind, in the order of `KINDS`; kinds that are not there are left out."""
+    counts = Counter(canary.kind for canary in canaries)
+    return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,21 +10,32 @@ from ..contracts import Finding
 from .acceptance import Acceptance
 from .algebra import Algebra
 from .base import Case, Check, entry, not_observed
+from .code import CodeRuns
+from .conversation import Conversation
 from .exact_tokens import ExactTokens
 from .exercise import Exercised
+from .identifiers import Identifiers
 from .law import LawOfARound
+from .loops import Degenerate
 from .noise import Noise
 from .pit import PlaceInTheLaw
 from .speed import Speed
 from .support import Support
-from .validity import Validity, satisfies_schema, says_exactly
+from .tools import flaw_of_calls
+from .validity import Validity, by_schema, exactly
 from .variants import Variants
 from .whole import whole
 
 _ALL: tuple[Check, ...] = (
     ExactTokens(),
-    Validity("exact_text", "exact", says_exactly),
-    Validity("json_valid", "json", satisfies_schema),
+    Validity("exact_text", "exact", exactly),
+    Identifiers(),
+    Validity("json_valid", "json", by_schema),
+    Validity("tools_valid", "tools", flaw_of_calls),
+    CodeRuns(),
+    Validity("multi_turn", "multi_turn", exactly),
+    Conversation(),
+    Degenerate(),
     Noise(),
     Variants("knobs"),
     Variants("synthetic"),

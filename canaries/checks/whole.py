@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...suites.suite import Canary
 from ..observations import laws
 from ..observations.answers import by_arm, fork, forks
 from ..observations.pairs import BASELINE, CANDIDATE
@@ -86,6 +87,31 @@ def _answered(variant: Mapping[str, Any], plain: Mapping[str, tuple[int, ...]]) 
     )
 
 
+def conversation(case: Case) -> bool:
+    """Every dialogue was played to its last turn, live and fresh, and every answer that differs was replayed."""
+    numbers, asked = case.suite.conversation, case.suite.dialogues
+    played = case.observed("conversation")["dialogues"]
+    return (
+        numbers is not None
+        and [dialogue["canary"] for dialogue in played] == [canary.id for canary in asked] != []
+        and all(
+            [(turn["live"]["name"], turn["fresh"]["name"]) for turn in dialogue["turns"]]
+            == [(f"{canary.id}/{number}",) * 2 for number in range(1, _turns(canary, numbers.turns) + 1)]
+            for canary, dialogue in zip(asked, played, strict=True)
+        )
+        and all(_replayed(turn) for dialogue in played for turn in dialogue["turns"])
+    )
+
+
+def _turns(canary: Canary, most: int) -> int:
+    return min(most, sum(message["role"] == "user" for message in canary.messages))
+
+
+def _replayed(turn: Mapping[str, Any]) -> bool:
+    live, fresh = (tuple(turn[arm]["tokens"]) for arm in ("live", "fresh"))
+    return bool(fresh) and turn["kept"] >= 0 and (live == fresh or _cover([turn["replay"] or {}], [live]))
+
+
 def table(case: Case) -> bool:
     """Every draw on the table was counted, once in each count."""
     found, law = case.observed("table"), case.suite.law
@@ -112,7 +138,9 @@ def rows(case: Case) -> bool:
 def _cover(found: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[int]]) -> bool:
     """Whether there is a replay for each answer and, in it, a number for each token."""
     return len(found) == len(answers) and all(
-        len(replay[field]) == len(tokens) for replay, tokens in zip(found, answers, strict=True) for field in REPLAYED
+        len(replay.get(field, ())) == len(tokens)
+        for replay, tokens in zip(found, answers, strict=True)
+        for field in REPLAYED
     )
 
 
@@ -131,6 +159,7 @@ _WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "replays": replays,
     "knobs": variants("knobs", knob_labels, lambda case: case.suite.knobs.prompts),
     "synthetic": variants("synthetic", synthetic_labels, lambda case: case.suite.synthetic.prompts),
+    "conversation": conversation,
     "table": table,
     "rows": rows,
 }

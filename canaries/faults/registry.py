@@ -91,12 +91,28 @@ PLANTS = (
         "exact_tokens",
     ),
     Plant(
+        "F40",
+        "keep-the-overshoot",
+        ".cache:keep_the_overshoot",
+        "what was committed past the end of an answer stays in the session's cache",
+        "HOLD CORRECTNESS",
+        "conversation",
+    ),
+    Plant(
         "F43",
         "keep-rejected",
         ".cache:keep_rejected",
         "after a rejection the rejected token's cache entry stays",
         "HOLD CORRECTNESS",
         "exact_tokens",
+    ),
+    Plant(
+        "F54",
+        "keep-whole-blocks",
+        ".cache:keep_whole_blocks",
+        "a session's cache is kept in whole blocks, rejected drafts and all",
+        "HOLD CORRECTNESS",
+        "conversation",
     ),
     Plant(
         "N06",

@@ -38,10 +38,15 @@ class Context:
         ]
 
     def check_prompts(self) -> None:
-        """Raises before anything is recorded where a canary does not fit the target's context."""
+        """Raises before anything is recorded where a canary cannot be asked: its context, its turns, its template."""
         for cell in self.suite.cells:
             canaries = self.suite.canaries_for(cell)
             for request in self.requests(canaries, tokens=cell.tokens, sampling=sampling_of(cell), label="check"):
+                self.baseline.check(request)
+        numbers = self.suite.conversation
+        if numbers:  # the answers to come may be as long as the suite lets them
+            tokens = numbers.turns * numbers.tokens
+            for request in self.requests(self.suite.dialogues, tokens=tokens, sampling=GREEDY, label="check"):
                 self.baseline.check(request)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.cache.contiguous import ContiguousCache
+from ...engine.decoding.conversation import Conversation
 from ...engine.decoding.plain import PlainDecoder
 from ...engine.decoding.prefill import refuse
 from ...engine.decoding.speculative import SpeculativeDecoder
@@ -52,7 +53,7 @@ class ReferenceTarget:
     strategies: Strategies = field(default_factory=Strategies)
 
     kind = "reference"
-    capabilities = frozenset({"token_ids", "rounds", "score", "knobs", "synthetic", "law"})
+    capabilities = frozenset({"token_ids", "rounds", "score", "knobs", "synthetic", "law", "conversation"})
 
     @property
     def guarantee(self) -> str:
@@ -74,9 +75,16 @@ class ReferenceTarget:
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
         """Answers in the order of the requests, decoded as one batch."""
+        return self._decoder().generate(requests)
+
+    def dialogue(self) -> Conversation:
+        """A conversation on a live cache, nothing said yet."""
+        return Conversation(self._decoder())
+
+    def _decoder(self) -> PlainDecoder | SpeculativeDecoder:
         if self.method == "plain":
-            return PlainDecoder(model=self.model).generate(requests)
-        decoder = SpeculativeDecoder(
+            return PlainDecoder(model=self.model)
+        return SpeculativeDecoder(
             model=self.model,
             drafter=self._drafter(),
             verifier=self.strategies.verifier,
@@ -85,7 +93,6 @@ class ReferenceTarget:
             law=self.strategies.law,
             new_answer=self.strategies.new_answer,
         )
-        return decoder.generate(requests)
 
     def score(
         self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float

@@ -41,7 +41,7 @@ class PlainDecoder:
             for answer, token in zip(open_rows, draw(probs, chance[:, 0]), strict=True):
                 answer.begin(int(token)) if step == 0 else answer.step(int(token))
             rows = [row for row, answer in enumerate(open_rows) if answer.finish is None]
-            if len(rows) < len(open_rows):
+            if 0 < len(rows) < len(open_rows):  # the last row's cache stays: a conversation goes on from it
                 cache.select(rows)
             open_rows, step = [open_rows[row] for row in rows], step + 1
             if open_rows:

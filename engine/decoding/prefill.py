@@ -23,13 +23,15 @@ SEEDS = 2**63  # seeds are 63-bit whole numbers
 def prefill(model: LanguageModel, cache: Cache, requests: Sequence[Request]) -> Floats:
     """The law of the first token, (rows, vocabulary); afterwards the cache holds the prompts.
 
+    What the cache holds already is taken for the beginning of the prompts: all but their last token at most.
     Raises PromptTooLong where prompt and answer do not fit the context, EngineError for an empty prompt or a limit
     below 1.
     """
     for request in requests:
         refuse(model, request)
-    logits = model.score_last(Block.chains([request.prompt for request in requests]), cache)
-    cache.commit([list(range(1, len(request.prompt))) for request in requests])
+    missing = [request.prompt[held:] for request, held in zip(requests, cache.lengths, strict=True)]
+    logits = model.score_last(Block.chains(missing), cache)
+    cache.commit([list(range(1, len(tokens))) for tokens in missing])
     return next_token_probs(logits[:, None], [request.sampling for request in requests])[:, 0]
 
 

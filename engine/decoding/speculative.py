@@ -93,7 +93,7 @@ class SpeculativeDecoder:
 
     def _still_open(self, answers: Sequence[Answer], cache: Cache) -> list[Answer]:
         rows = [row for row, answer in enumerate(answers) if answer.finish is None]
-        if len(rows) < len(answers):
+        if 0 < len(rows) < len(answers):  # the last row's cache stays: a conversation goes on from it
             cache.select(rows)
             self.drafter.select(rows)
         return [answers[row] for row in rows]

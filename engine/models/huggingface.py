@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,11 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from jinja2 import TemplateError
 from safetensors import SafetensorError
 from torch import Tensor
 
 from ..cache.base import Cache
-from ..errors import ModelMissing, ModelRefused
+from ..errors import ModelMissing, ModelRefused, TemplateUnfit
 from .attention import additive, positions, visible
 from .base import Block, Logits
 
@@ -117,11 +119,29 @@ class HuggingFaceModel:
         return str(self.tokenizer.decode(list(tokens), skip_special_tokens=True))
 
     def encode(self, messages: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
-        """Prompt ids by the model's chat template; without a template, the messages' text in a row."""
+        """Prompt ids by the model's chat template; without a template, the text of one user turn as it is.
+
+        Raises TemplateUnfit where the template loses what was asked, or where none is there to tell turns apart.
+        """
         if self.tokenizer.chat_template is None:
-            return tuple(self.tokenizer("\n".join(m["content"] for m in messages) + "\n")["input_ids"])
-        text = self.tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=True)
+            if [m["role"] for m in messages] != ["user"]:
+                raise self._unfit("has no chat template", messages)
+            return tuple(self.tokenizer(messages[0]["content"] + "\n")["input_ids"])
+        try:
+            text = self.tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=True)
+        except TemplateError as error:
+            raise self._unfit(f"has a chat template that refuses it ({error})", messages) from error
+        if not all(_said(m["content"].strip(), text) for m in messages if m["role"] != "assistant"):
+            raise self._unfit("has a chat template that leaves out or changes what was said", messages)
         return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _unfit(self, why: str, messages: Sequence[Mapping[str, str]]) -> TemplateUnfit:
+        roles = ", ".join(m["role"] for m in messages)
+        name = self._source.get("model", type(self.model).__name__)
+        return TemplateUnfit(
+            f"the model {name} {why}: a conversation of {roles} cannot be asked of it; choose a suite of single user "
+            "turns, or give the folder a chat template for these"
+        )
 
     @property
     def eos(self) -> tuple[int, ...]:
@@ -208,6 +228,11 @@ def _within(window: int, reach: int, places: Tensor, cache: Cache) -> npt.NDArra
         block[:] = places[row, : len(block)].numpy()
     near: npt.NDArray[np.bool_] = places.numpy()[:, :, None] - entry[:, None, :] < window
     return near
+
+
+def _said(content: str, text: str) -> bool:
+    """Whether the text has the content, as it is or as JSON puts it."""
+    return content in text or json.dumps(content, ensure_ascii=False)[1:-1] in text
 
 
 def _numpy(logits: Tensor) -> Logits:

@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "__init__": {"canaries"},
 }
 MAY_KNOW = {
-    "engine": {"numpy", "torch", "transformers", "tokenizers", "safetensors"},
+    "engine": {"numpy", "torch", "transformers", "tokenizers", "safetensors", "jinja2"},
     "stats": {"numpy", "scipy", "hypothesis"},
     "suites": {"jsonschema"},
     "canaries": {"numpy", "scipy", "torch", "jsonschema", "rich"},

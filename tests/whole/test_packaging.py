@@ -12,7 +12,6 @@ import pytest
 from repository import PACKAGES, ROOT, committed, modules, parsed
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-IMPORT_NAMES = {"jinja2": None}  # needed by chat templates, never imported by us
 PLACES = re.compile(r"/(work|root|home|Users)/[a-z]|localhost:[0-9]|file:[/]{3}|index-url[ ](?!URL)")
 TEXTS = {".py", ".md", ".toml", ".txt", ".json", ".jsonl", ".jinja", ""}
 PINNED = re.compile(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*")
@@ -51,7 +50,7 @@ def test_what_is_imported_is_required_and_nothing_else_is():
     imported = names - sys.stdlib_module_names - {"draftgate"}
     required = {name_of(requirement) for requirement in PROJECT["project"]["dependencies"]}
 
-    assert required - set(IMPORT_NAMES) == imported
+    assert required == imported
 
 
 def top_names(node):

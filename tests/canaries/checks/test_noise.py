@@ -64,9 +64,8 @@ def drifted(monkeypatch, *, gap=GAP, tokens=GREEDY.tokens, weights=WEIGHTS):
         quantiles={"0": gap},
         gaps={canary.id: gap for canary in CANARIES},
     )
-    monkeypatch.setattr("observed.suite", lambda made=replace(suite(), census=census): made)
     monkeypatch.setitem(HEADER, "baseline", {"model": {"weights_sha256": WEIGHTS, "dtype": "float32"}})
-    return judged("noise", record(), "greedy")
+    return judged("noise", record(), "greedy", of=replace(suite(), census=census))
 
 
 def test_margins_as_they_were_at_freeze_are_no_drift(monkeypatch):

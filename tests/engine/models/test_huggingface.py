@@ -11,7 +11,7 @@ import transformers
 
 from draftgate.canaries.targets.reference import EMBEDDED
 from draftgate.engine.cache.contiguous import ContiguousCache
-from draftgate.engine.errors import ModelMissing, ModelRefused
+from draftgate.engine.errors import ModelMissing, ModelRefused, TemplateUnfit
 from draftgate.engine.models.base import Block
 from draftgate.engine.models.huggingface import load
 from draftgate.engine.models.probe import Scoring, probe
@@ -255,12 +255,51 @@ def test_a_conversation_is_encoded_by_the_template_with_the_assistants_turn_open
     assert "<|user|>Count<|end|><|assistant|>" == text
 
 
-def test_without_a_template_the_messages_text_is_encoded(tmp_path):
+USER = {"role": "user", "content": "Count"}
+TALK = [USER, {"role": "assistant", "content": "1, 2"}, {"role": "user", "content": "Go on"}]
+
+
+def test_without_a_template_the_text_of_a_user_turn_is_encoded(tmp_path):
     model = load(saved(ARCHITECTURES["qwen2"](), tmp_path))
-    talk = [{"role": "system", "content": "be bold"}, {"role": "user", "content": "Count"}]
 
     assert model.tokenizer.chat_template is None
-    assert "be bold\nCount\n" == model.decode(model.encode(talk))
+    assert "Count\n" == model.decode(model.encode([USER]))
+
+
+@pytest.mark.parametrize(
+    "messages", [TALK, [{"role": "system", "content": "be bold"}, USER], [USER, {"role": "tool", "content": "3"}], []]
+)
+def test_without_a_template_no_other_conversation_is_glued_together(messages, tmp_path):
+    model = load(saved(ARCHITECTURES["qwen2"](), tmp_path))
+
+    with pytest.raises(TemplateUnfit, match="has no chat template") as caught:
+        model.encode(messages)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("{{ raise_exception('System role not supported') }}", r"refuses it \(System role not supported\)"),
+        ("{{ messages[-1]['content'] }}", "leaves out or changes what was said"),
+        ("{% for m in messages %}{{ m['content'] | upper }}{% endfor %}", "leaves out or changes what was said"),
+    ],
+)
+def test_a_template_that_loses_what_was_asked_is_refused(template, words, tmp_path):
+    model = load(saved(ARCHITECTURES["qwen2"](), tmp_path))
+    model.tokenizer.chat_template = template
+
+    with pytest.raises(TemplateUnfit, match=words):
+        model.encode(TALK)
+
+
+def test_a_template_may_put_what_was_said_as_json_and_forget_what_the_assistant_thought(tmp_path):
+    model = load(saved(ARCHITECTURES["qwen2"](), tmp_path))
+    model.tokenizer.chat_template = (
+        "{% for m in messages if m['role'] != 'assistant' %}{{ m['content'] | tojson }}{% endfor %}"
+    )
+
+    assert '"a \\"b\\""' == model.decode(model.encode([{"role": "user", "content": 'a "b"'}]))
 
 
 def test_special_tokens_are_left_out_of_the_text(target):

@@ -157,11 +157,11 @@ def test_every_third_tools_canary_wants_two_calls(name):
 def test_asserts_pass_after_the_right_program_and_not_all_after_one_that_returns_the_same(name):
     for canary, sample in made(name, "code"):
         (function,) = functions(canary)
-        exec("\n".join([sample.answer, *canary.asserts]), {})  # noqa: S102 - text of this repository
+        exec("\n".join([sample.answer, *canary.asserts]), {})
         for line in canary.asserts:
             still = f"def {function}(*_):\n    return {line.partition(' == ')[2]}"
             with pytest.raises(AssertionError):
-                exec("\n".join([still, *canary.asserts]), {})  # noqa: S102
+                exec("\n".join([still, *canary.asserts]), {})
 
 
 def test_several_turns_are_three_questions_and_more_with_answers_between():
