@@ -33,13 +33,13 @@ def excess(alone: int, other: int, n: int, *, hypothesis: str) -> Evidence:
     )
 
 
-def design(n: int, there: int, *, false_alarm: float, miss: float) -> Design:
-    """What `n` pairs show, `there` of which have it in the other arm: the smallest rate among the rest.
+def design(n: int, other: int, *, false_alarm: float, miss: float) -> Design:
+    """What `n` pairs show, `other` of which have it only there: the smallest rate of "only here" among the rest.
 
-    Assumes the worst of those: that each speaks the other way. Then `needed` pairs must have it only here; the rate is
-    the one that brings them (a Beta quantile, Clopper and Pearson 1934).
+    Given `other`, the count of the rest is binomial, so this is exact: `needed` of them make the p-value small enough,
+    and the rate is the one that brings them (a Beta quantile, Clopper and Pearson 1934).
     """
-    needed, rest = _needed(there, false_alarm), n - there
+    needed, rest = _needed(other, false_alarm), n - other
     return Design(
         test=TEST,
         n=n,

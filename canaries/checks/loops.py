@@ -46,7 +46,7 @@ class Degenerate:
             len(alone), other, len(found), hypothesis="answers loop no more often than under plain decoding"
         )
         share = case.ledger.share(entry(_payer(case.suite), self.name, TEST))
-        planned = sign.design(len(found), both, false_alarm=share, miss=case.suite.design.miss)
+        planned = sign.design(len(found), other, false_alarm=share, miss=case.suite.design.miss)
         status = STATUS[decide(evidence, planned, effect=numbers.effect)]
         summary = f"{sum(pair.candidate for pair in found)} of {len(found)} answers loop, {both} of the baseline's"
         if status is Status.INCONCLUSIVE:

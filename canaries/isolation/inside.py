@@ -1,8 +1,9 @@
 """Runs one program and evaluates expressions in it: all that stands in one process with what a model wrote.
 
 A script of the standard library alone, started by `outside.py`: `inside.py REPORT CPU MEMORY OUTPUT`, with marshalled
-(program, expressions) on standard input. One report goes to the file descriptor REPORT: `values [...]`, or a word that
-says why there are none. The values that are expected never come here, so no program can claim them.
+(program, expressions) on standard input. What goes to the file descriptor REPORT: `ready`, once the limits stand; then
+`values [...]`, or a word that says why there are none. The values that are expected never come here, so no program can
+claim them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ OPEN_FILES = 64
 
 
 def main(report: int, cpu: int, memory: int, output: int) -> None:
-    """Exactly one report was written, unless the process was ended before."""
+    """The report was written, unless the program ended the process before."""
     limit(cpu, memory, output)
     program, expressions = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 - written by our own parent
     write, leave = os.write, os._exit
@@ -38,6 +39,7 @@ def main(report: int, cpu: int, memory: int, output: int) -> None:
 
     sys.modules |= dict.fromkeys(UNAUDITED)  # type: ignore[arg-type]  # None forbids an import
     sys.addaudithook(guard)
+    write(report, b"ready ")
     write(report, outcome(program, expressions).encode("utf-8", "replace"))
     leave(0)
 

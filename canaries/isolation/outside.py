@@ -63,7 +63,7 @@ TOLD = {
     "forbidden": Ending.FORBIDDEN,
     "memory": Ending.MEMORY,
 }
-KILLED = {signal.SIGXCPU: Ending.SLOW, signal.SIGKILL: Ending.SLOW, signal.SIGXFSZ: Ending.LOUD}
+KILLED: dict[int, Ending] = {signal.SIGXCPU: Ending.SLOW, signal.SIGKILL: Ending.SLOW, signal.SIGXFSZ: Ending.LOUD}
 
 
 @cache
@@ -154,9 +154,12 @@ def _heard(pipe: int, until: float) -> bytes | None:
 def _read(report: bytes | None, status: int) -> Ran:
     if report is None:
         return Ran(Ending.SLOW)
-    if not report:
-        return Ran(KILLED.get(signal.Signals(-status), Ending.EXITED) if status < 0 else Ending.EXITED)
-    word, _, rest = report.decode("utf-8", "replace").partition(" ")
+    ready, _, told = report.decode("utf-8", "replace").partition(" ")
+    if ready != "ready":
+        return Ran(Ending.NOT_RUN)
+    if not told:
+        return Ran(KILLED.get(-status, Ending.EXITED))
+    word, _, rest = told.partition(" ")
     if word != "values":
         return Ran(TOLD.get(word, Ending.OPAQUE), detail=rest if rest.replace(".", "").isidentifier() else "")
     try:

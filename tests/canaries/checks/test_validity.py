@@ -1,79 +1,98 @@
 """Right answers stay right; canaries that the baseline fails are struck out before the candidate is seen."""
 
 import pytest
-from observed import CANARIES, candidate, judged, record, spoiled
+from kinds import EXAMPLES, canary, judged, right
 
-from draftgate.canaries.checks.validity import satisfies_schema, says_exactly
+from draftgate.canaries.checks.flaws import Flaw
+from draftgate.canaries.checks.validity import by_schema, exactly
 from draftgate.canaries.contracts import Reason, Status
-from draftgate.suites.suite import Canary
+
+CHECKS = {
+    "exact_text": "exact",
+    "identifiers": "identifiers",
+    "json_valid": "json",
+    "tools_valid": "tools",
+    "code_runs": "code",
+    "multi_turn": "multi_turn",
+}
+KINDS = [*CHECKS.items()]
+CANARIES = [(check, kind) for check, kind in KINDS if check != "identifiers"]
 
 
-def baseline_says(text, kind):
-    """Every baseline answer to this kind."""
-
-    def change(observations):
-        for group in observations["greedy/pairs"]["groups"]:
-            for run in group["runs"]:
-                for answer in run["generations"]:
-                    if run["arm"] == "baseline" and answer["name"].startswith(kind):
-                        answer["text"] = text
-
-    return change
+def test_every_kind_with_right_answers_has_its_check():
+    assert set(EXAMPLES) == set(CHECKS.values())
 
 
-@pytest.mark.parametrize(("check", "right"), [("exact_text", 2), ("json_valid", 1)])
-def test_right_answers_pass(check, right):
-    finding = judged(check, record())
+@pytest.mark.parametrize(("check", "kind"), CANARIES)
+def test_right_answers_pass(check, kind):
+    finding = judged(check, kind, [right(kind)] * 2, [right(kind)] * 2)
 
     assert finding.status is Status.PASS
-    assert finding.figures == {"asked": right, "baseline_right": right, "candidate_right": right}
+    assert (2, 2, 2) == tuple(finding.figures[key] for key in ("asked", "baseline_right", "candidate_right"))
+    assert ({}, {}) == (finding.figures["struck_out"], finding.figures["flaws"])
 
 
-@pytest.mark.parametrize(
-    ("check", "canary", "text"),
-    [("exact_text", 0, "a "), ("exact_text", 3, ""), ("json_valid", 1, "[]"), ("json_valid", 1, "{}}")],
-)
-@pytest.mark.parametrize("repeat", [0, 1])
-def test_one_wrong_answer_in_one_repeat_fails(check, canary, text, repeat):
-    observations = spoiled(lambda o: candidate(o, canary=canary, repeat=repeat).update(text=text))
-
-    finding = judged(check, observations)
+@pytest.mark.parametrize(("check", "kind"), KINDS)
+@pytest.mark.parametrize("wrong", ["", "no", "{}}", "a ", "\ud800", "{" * 100_000])
+def test_one_wrong_answer_fails(check, kind, wrong):
+    finding = judged(check, kind, [right(kind)] * 2, [right(kind), wrong])
 
     assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
-    assert finding.reproduce == (CANARIES[canary].id,)
+    assert finding.reproduce == (canary(kind, 2).id,)
 
 
-@pytest.mark.parametrize(("check", "kind"), [("exact_text", "exact"), ("json_valid", "json")])
+@pytest.mark.parametrize(("check", "kind"), KINDS)
 def test_a_baseline_that_cannot_do_the_task_leaves_nothing_to_judge(check, kind):
-    finding = judged(check, spoiled(baseline_says("no", kind)))
+    finding = judged(check, kind, ["no", "no", right(kind)], ["no", "no", right(kind)])
 
     assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
 
 
-def test_a_struck_out_canary_is_not_held_against_the_candidate():
-    def change(observations):
-        baseline_says("no", "exact-1")(observations)
-        candidate(observations).update(text="no")
-
-    finding = judged("exact_text", spoiled(change))
+@pytest.mark.parametrize(("check", "kind"), CANARIES)
+def test_a_struck_out_canary_is_not_held_against_the_candidate(check, kind):
+    finding = judged(check, kind, ["no", right(kind)], ["", right(kind)])
 
     assert finding.status is Status.PASS
-    assert "1 of 2 struck out" in finding.summary
+    assert "1 of 1 right, 1 of 2 struck out" in finding.summary
+    assert 1 == sum(finding.figures["struck_out"].values())
+
+
+@pytest.mark.parametrize(("check", "kind"), KINDS)
+def test_a_cell_that_asks_none_of_the_kind_says_nothing(check, kind):
+    other = "exact" if kind != "exact" else "json"
+
+    assert judged(check, other, [right(other)], [right(other)]).status is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("check", "kind"), CANARIES)
+def test_an_answer_that_was_cut_is_told_as_that(check, kind):
+    finding = judged(check, kind, [right(kind)], [right(kind)[:-1] + "\0"], finish="length")
+
+    assert {str(Flaw.CUT): 1} == finding.figures["flaws"]
+    assert "cut by the token limit" in finding.summary
 
 
 def test_the_exact_text_is_no_more_and_no_less():
-    canary = Canary(id="c", kind="exact", messages=(), expect="a b")
+    asked = canary("exact")
 
-    assert says_exactly(canary, "a b")
-    assert not says_exactly(canary, "a b\n")
-    assert not says_exactly(canary, "a")
+    assert exactly(asked, "a b") is None
+    assert exactly(asked, "a b\n").flaw is exactly(asked, "a").flaw is Flaw.OTHER_TEXT
 
 
 @pytest.mark.parametrize(
-    "text", ['{"n": 1, "n": 1}', '{"n": NaN}', '{"n": 1} {}', '{"n": "1"}', "", "[" * 100_000, '{"n": Infinity}']
+    ("text", "flaw"),
+    [
+        ('{"n": 1, "n": 1}', Flaw.REPEATED_KEY),
+        ('{"n": NaN}', Flaw.NOT_FINITE),
+        ('{"n": Infinity}', Flaw.NOT_FINITE),
+        ('{"n": 1} {}', Flaw.TRAILING),
+        ('{"n": "1"}', Flaw.NOT_BY_SCHEMA),
+        ("", Flaw.NOT_JSON),
+        ("[" * 100_000, Flaw.TOO_DEEP),
+    ],
 )
-def test_json_that_only_looks_right_is_refused(text):
-    canary = Canary(id="c", kind="json", messages=(), schema={"properties": {"n": {"type": "number"}}})
+def test_json_that_only_looks_right_is_refused_for_what_it_is(text, flaw):
+    asked = canary("json")
 
-    assert satisfies_schema(canary, '{"n": 1}')
-    assert not satisfies_schema(canary, text)
+    assert by_schema(asked, '{"n": 1}') is None
+    assert flaw is by_schema(asked, text).flaw

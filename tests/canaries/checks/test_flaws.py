@@ -1,0 +1,45 @@
+"""One strict JSON document, or the reason why not."""
+
+import pytest
+
+from draftgate.canaries.checks.flaws import Flaw, Flawed, NotStrict, document, satisfies
+
+
+@pytest.mark.parametrize(("text", "value"), [("{}", {}), (' [1, "a", null]\n', [1, "a", None]), ("1e300", 1e300)])
+def test_strict_json_is_read(text, value):
+    assert value == document(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "flaw"),
+    [
+        ("", Flaw.NOT_JSON),
+        ("{'a': 1}", Flaw.NOT_JSON),
+        ('{"a": 1', Flaw.NOT_JSON),
+        ('{"a": 1,}', Flaw.NOT_JSON),
+        ('{"a": 1} and so on', Flaw.TRAILING),
+        ('{"a": 1}{"a": 1}', Flaw.TRAILING),
+        ('{"a": {"b": 1, "b": 1}}', Flaw.REPEATED_KEY),
+        ('{"a": NaN}', Flaw.NOT_FINITE),
+        ("-Infinity", Flaw.NOT_FINITE),
+        ("1e999", Flaw.NOT_FINITE),
+        ("9" * 10_000, Flaw.NOT_FINITE),
+        ("[" * 100_000, Flaw.TOO_DEEP),
+        ("\ud800", Flaw.NOT_JSON),
+    ],
+)
+def test_what_is_not_strict_is_refused_by_type(text, flaw):
+    with pytest.raises(NotStrict) as caught:
+        document(text)
+
+    assert flaw is caught.value.flaw
+
+
+def test_a_schema_accepts_or_does_not():
+    assert satisfies({"a": 1}, {"required": ["a"]})
+    assert not satisfies({}, {"required": ["a"]})
+
+
+def test_a_flaw_says_which_of_its_kind():
+    assert "not JSON" == str(Flawed(Flaw.NOT_JSON))
+    assert "arguments that break the tool's schema (add)" == str(Flawed(Flaw.WRONG_ARGUMENTS, "add"))
