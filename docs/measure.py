@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -108,13 +107,20 @@ def _tasks(runs: Sequence[Run]) -> list[str]:
             f"**{row.task}**" if row.task in by_task.TASKS else row.task,
             "-" if (right := by_task.right(runs[0].summary["cells"], row.kinds)) is None else "{} of {}".format(*right),
             *(number(row.kept[cell], ".0%") for cell in cells),
-            _ratio(asdict(row.speed) if row.speed else {}),
+            _speed(row),
         )
         for row in rows
     ]
     head = ("task", "plain decoding right", *(f"kept, {cell}" for cell in cells), "speed alone, greedy")
     said = f"Drafted tokens that were kept, by what is written; {len(runs)} runs of {candidate} on {suite} together."
     return [f"### By task: {candidate} on {suite}", said, _table(head, table)]
+
+
+def _speed(row: by_task.Row) -> str:
+    """A ratio; its interval only where there is more than one prompt."""
+    if row.speed is None or row.speed.pairs == 1:
+        return _ratio({"ratio": row.speed.ratio} if row.speed else {})
+    return _ratio({"ratio": row.speed.ratio, "low": row.speed.low, "high": row.speed.high})
 
 
 def _honest(runs: Iterable[Run]) -> str:
