@@ -21,7 +21,7 @@ from .targets.spec import MOST
 def judge_record(record: records.Record) -> dict[str, Any]:
     """The summary of a record, from nothing but the record and the suite it names."""
     header = record.header
-    suite = _suite_of(header)
+    suite = suite_of(header)
     if different := records.difference(header["baseline"].get("model"), header["candidate"].get("model"), at="model"):
         raise RecordBroken(f"the arms differ in more than speculation ({different}); judge two arms on one model")
     if not 0 <= header["candidate"].get("options", {}).get("k", 0) <= MOST:
@@ -89,7 +89,7 @@ def setting(cell: Cell, suite: Suite) -> str:
     return f"{', '.join(sampling)}; {cell.batch} at once; {asked}"
 
 
-def _suite_of(header: dict[str, Any]) -> Suite:
+def suite_of(header: dict[str, Any]) -> Suite:
     """The suite that a record was made with. Raises RecordBroken where it is not here, or not the same."""
     named = header["suite"]
     try:

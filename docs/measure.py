@@ -1,16 +1,20 @@
-"""Writes `docs/results.md` from finished runs: `python docs/measure.py RUN_FOLDER...`; `docs/campaign.py` makes them.
+"""Writes `docs/results.md` and its plots from finished runs: `python docs/measure.py RUN_FOLDER...`.
+
+`docs/campaign.py` makes them.
 
 Every figure comes from a run's `summary.json`, which is read only if it is that of the record beside it.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from draftgate.canaries import record, summary
+from draftgate.canaries import judge, record, summary
 from draftgate.canaries.faults.registry import BY_NAME
+from draftgate.canaries.report import by_task, dots
 from draftgate.canaries.report.text import interval, number
 from draftgate.suites import loader
 
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 RESULTS = Path(__file__).with_name("results.md")
+PLOTTED = ("greedy-1", "topk-8", "topp-8")  # cells of core whose acceptance is drawn
 
 
 class Run(NamedTuple):
@@ -25,15 +30,20 @@ class Run(NamedTuple):
 
     summary: Mapping[str, Any]
     header: Mapping[str, Any]
+    record: record.Record
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`docs/results.md` stands rewritten."""
+    """`docs/results.md` stands rewritten, and its plots beside it."""
     if not arguments:
         sys.stderr.write("usage: python docs/measure.py RUN_FOLDER...\n")
         return 2
     folders = [Path(argument) for argument in arguments]
-    RESULTS.write_text(page([Run(summary.read(f), record.read(f).header) for f in folders]), encoding="utf-8")
+    found = [(summary.read(folder), record.read(folder)) for folder in folders]
+    runs = [Run(judged, recorded.header, recorded) for judged, recorded in found]
+    RESULTS.write_text(page(runs), encoding="utf-8")
+    for name, drawing in plots(runs).items():
+        RESULTS.with_name(name).write_text(drawing, encoding="utf-8")
     return 0
 
 
@@ -44,11 +54,76 @@ def page(runs: Sequence[Run]) -> str:
     parts = ["# Results", "Written by `docs/measure.py` from finished runs; do not edit."]
     if honest:
         parts += ["## Honest runs", _honest(honest)]
+        parts += [part for same in _alike(honest) for part in _tasks(same)]
+        parts += [f"![{name.removesuffix('.svg')} by task]({name})" for name in plots(runs)]
         for run in honest:
             parts += [f"### {_title(run)}", _made_on(run), _cells(run.summary)]
     if planted:
         parts += ["## Planted faults and look-alikes", _score(planted), _planted(planted)]
     return "\n\n".join(parts) + "\n"
+
+
+def plots(runs: Sequence[Run]) -> dict[str, str]:
+    """Drawings by file name: of the first suite and candidate on the page whose runs can be told apart by task."""
+    for same in _alike([run for run in runs if not run.summary["fault"]]):
+        rows = by_task.rows(judge.suite_of(same[0].record.header), [run.record for run in same])
+        return {"acceptance.svg": _kept(rows), "speed.svg": _fast(rows)}
+    return {}
+
+
+def _kept(rows: Iterable[by_task.Row]) -> str:
+    """The share of drafted tokens that were kept, in some cells."""
+    shares = {row.task: {cell: row.kept[cell] for cell in PLOTTED if cell in row.kept} for row in rows}
+    listed = [
+        dots.Row(task, [dots.Dot(cell, share, share, share) for cell, share in kept.items()])
+        for task, kept in shares.items()
+    ]
+    return dots.plot("Drafted tokens kept", listed, least=0.0, most=1.0, step=0.2)
+
+
+def _fast(rows: Iterable[by_task.Row]) -> str:
+    """Speed with its interval; a task of one prompt has none and is left out."""
+    found = {row.task: row.speed for row in rows if row.speed and row.speed.pairs > 1}
+    listed = [dots.Row(task, [dots.Dot("greedy-1", one.ratio, one.low, one.high)]) for task, one in found.items()]
+    ends = [end for one in found.values() for end in (one.low, one.high)]
+    least, most = math.floor(2 * min(ends)) / 2, math.ceil(2 * max(ends)) / 2
+    return dots.plot("Times as fast", listed, least=least, most=most, step=0.5)
+
+
+def _alike(runs: Iterable[Run]) -> list[list[Run]]:
+    """Runs whose answers were recorded, those of one suite and candidate together."""
+    found: dict[tuple[str, str, str], list[Run]] = {}
+    for run in runs:
+        if any(key.endswith("/pairs") for key in run.record.observations):
+            suite, candidate, _ = _asked(run.summary)
+            found.setdefault((suite, candidate, run.header["suite"]["digest"]), []).append(run)
+    return list(found.values())
+
+
+def _tasks(runs: Sequence[Run]) -> list[str]:
+    """How far drafts are kept, by task and cell; how much faster; whether plain decoding is right."""
+    suite, candidate, _ = _asked(runs[0].summary)
+    rows = by_task.rows(judge.suite_of(runs[0].record.header), [run.record for run in runs])
+    cells = list(rows[0].kept)
+    table = [
+        (
+            f"**{row.task}**" if row.task in by_task.TASKS else row.task,
+            "-" if (right := by_task.right(runs[0].summary["cells"], row.kinds)) is None else "{} of {}".format(*right),
+            *(number(row.kept[cell], ".0%") for cell in cells),
+            _speed(row),
+        )
+        for row in rows
+    ]
+    head = ("task", "plain decoding right", *(f"kept, {cell}" for cell in cells), "speed alone, greedy")
+    said = f"Drafted tokens that were kept, by what is written; {len(runs)} runs of {candidate} on {suite} together."
+    return [f"### By task: {candidate} on {suite}", said, _table(head, table)]
+
+
+def _speed(row: by_task.Row) -> str:
+    """A ratio; its interval only where there is more than one prompt."""
+    if row.speed is None or row.speed.pairs == 1:
+        return _ratio({"ratio": row.speed.ratio} if row.speed else {})
+    return _ratio({"ratio": row.speed.ratio, "low": row.speed.low, "high": row.speed.high})
 
 
 def _honest(runs: Iterable[Run]) -> str:

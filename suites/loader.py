@@ -60,19 +60,21 @@ def check(folder: Path) -> Suite:
     return parse.suite(folder, files, digests.identity(digests.sums(files)))
 
 
-def freeze(folder: Path, *, unreleased: bool = False) -> str:
-    """Writes DIGESTS and returns the suite's digest.
+def freeze(folder: Path, *, unreleased: bool = False, new: Mapping[str, bytes] | None = None) -> str:
+    """Writes DIGESTS, and the `new` files beside it; returns the suite's digest.
 
     A suite frozen with other content stays as it is and SuiteEdited is raised, unless it is declared `unreleased`: no
     result may have been published on it.
     """
-    files = digests.read(folder)
+    new = new or {}
+    files = {**digests.read(folder), **new}
     sums = digests.sums(files)
     built = parse.suite(folder, files, digests.identity(sums))
     path = folder / digests.NAME
     if path.exists() and not unreleased and digests.frozen(folder) != sums:
         raise SuiteEdited(f"{digests.shown(folder)} is frozen with other content; {digests.advice(folder)}")
-    path.write_bytes(digests.text(sums).encode())
+    for name, content in {**new, digests.NAME: digests.text(sums).encode()}.items():
+        (folder / name).write_bytes(content)
     return built.digest
 
 

@@ -23,6 +23,7 @@ from .suite import (
     KINDS,
     Canary,
     Cell,
+    Census,
     Conversation,
     DesignNumbers,
     Exercise,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 SETTINGS = "suite.toml"
+CENSUS = "census.json"
 LEAST_TURNS = 3  # user turns of a dialogue: the live cache is then used at least twice
 JUDGED_BY = {  # checks that look at one kind of canary only
     "exact_text": "exact",
@@ -101,6 +103,7 @@ def suite(folder: Path, files: Mapping[str, bytes], digest: str) -> Suite:
         required={target: Required(**_tuples(lists)) for target, lists in settings["required"].items()},
         **{name: noun(**_tuples(settings[name])) for name, noun in TABLES.items()},
         **{name: noun(**settings[name]) for name, noun in OPTIONAL.items() if name in settings},
+        census=_census(Place(folder / CENSUS), files[CENSUS], canaries) if CENSUS in files else None,
     )
     _names(place, built)
     _asks(place, built)
@@ -127,18 +130,30 @@ def _canaries(path: Path, content: bytes) -> list[Canary]:
     return [_canary(Place(path, number), line) for number, line in enumerate(lines, start=1)]
 
 
+def _census(place: Place, content: bytes, canaries: Iterable[Canary]) -> Census:
+    document = _json(place, _text(place, content), "take it anew")
+    _conform("census", document, place)
+    if {canary.id for canary in canaries} != document["gaps"].keys():
+        place.fail("gaps are not those of the suite's canaries; take the census anew")
+    return Census(**document)
+
+
 def _canary(place: Place, line: str) -> Canary:
-    try:
-        document = json.loads(line, parse_constant=_finite)
-    except json.JSONDecodeError as error:
-        place.fail(f"not JSON at column {error.colno}: {error.msg}; write one object a line")
-    except ValueError as error:
-        place.fail(f"not JSON: {error}; write one object a line")
+    document = _json(place, line, "write one object a line")
     _conform("canary", document, place)
     if document["kind"] != place.path.stem:
         place.fail(f"kind {document['kind']!r} stands in {place.path.name}; move the line to {document['kind']}.jsonl")
     _sound(place, document)
     return Canary(**_tuples(document))
+
+
+def _json(place: Place, text: str, advice: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_finite)
+    except json.JSONDecodeError as error:
+        place.fail(f"not JSON at column {error.colno}: {error.msg}; {advice}")
+    except ValueError as error:
+        place.fail(f"not JSON: {error}; {advice}")
 
 
 def _sound(place: Place, document: Mapping[str, Any]) -> None:

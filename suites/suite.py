@@ -7,7 +7,7 @@ verdicts.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,7 @@ class Cell:
     """One setting to be judged. `temperature` 0 is greedy; 0 for `top_k`, 1 for `top_p`, 0 for `min_p` switch off.
 
     `prompts` canaries are asked for at most `tokens` tokens each, `batch` at a time, in `repeats` interleaved pairs.
+    `effects` replaces effects of the suite's design where the cell is too small for them.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Cell:
     prompts: int
     tokens: int
     repeats: int
+    effects: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @property
     def sampling(self) -> tuple[float, ...]:
@@ -183,6 +185,21 @@ class Loops:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """How near plain greedy decoding came to a tie when the suite was frozen, in logits.
+
+    A gap is that between the two best tokens. `gaps` has the smallest of each canary's answer of at most `tokens`
+    tokens, nearest first; `quantiles` those of all gaps. True of one model, named by `weights_sha256` and `dtype`.
+    """
+
+    weights_sha256: str
+    dtype: str
+    tokens: int
+    quantiles: Mapping[str, float]
+    gaps: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Required:
     """Checks that must pass before a cell may: one list for greedy cells, one for sampled ones."""
 
@@ -198,7 +215,7 @@ class Required:
 class Suite:
     """Everything one run asks and is designed with. `digest` is its identity; `required` is keyed by target kind.
 
-    `conversation` and `loops` are None in suites that do not require these checks.
+    `conversation` and `loops` are None in suites that do not require these checks, `census` where none was taken.
     """
 
     name: str
@@ -219,6 +236,7 @@ class Suite:
     required: Mapping[str, Required]
     conversation: Conversation | None = None
     loops: Loops | None = None
+    census: Census | None = None
 
     def of_kind(self, kind: str) -> tuple[Canary, ...]:
         """Canaries of one kind, in file order."""
@@ -236,6 +254,10 @@ class Suite:
     def canaries_for(self, cell: Cell) -> tuple[Canary, ...]:
         """The canaries that `cell` asks."""
         return self.first(cell.prompts)
+
+    def design_of(self, cell: Cell) -> DesignNumbers:
+        """The numbers that `cell` is designed with: the suite's, but for the cell's own effects."""
+        return replace(self.design, **cell.effects)
 
     @property
     def dialogues(self) -> tuple[Canary, ...]:

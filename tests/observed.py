@@ -52,6 +52,7 @@ def suite() -> Suite:
         smoke,
         canaries=CANARIES,
         cells=(GREEDY, SAMPLED),
+        census=None,
         noise=replace(smoke.noise, fork_multiple=8, unstable_above=0.5, widths=(2, 5, 9)),
         design=replace(smoke.design, token_fault_rate=0.1, pit_effect=0.9, law_effect=0.2, acceptance_effect=0.2),
         exercise=replace(smoke.exercise, proposed=2, accepted=1, rejected=1, full=1),

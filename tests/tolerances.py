@@ -11,3 +11,4 @@ COVERAGE_LOSS = 0.02  # bootstrap intervals over 10 prompts may cover this much 
 NUCLEUS_EDGE = 1e-9  # absolute; a top-p edge this near to a running sum may be decided by the order of additions
 FLOAT32_LOGITS = 2e-5  # share of the spread of a trained model's float32 logits; other shapes of a sum give about 1e-6
 FLOAT32_TINY_LOGITS = 1e-4  # the same for random weights, scaled up so that attention is sharp
+NEAR_TIE = 1e-3  # logits; two float32 programs of one model add in other orders: their logits differ by about 1e-5

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from ...stats.decision import Decision
 from ...stats.ledger import Ledger
-from ...suites.suite import Cell, Suite
+from ...suites.suite import Cell, DesignNumbers, Suite
 from ..contracts import Finding, Reason, Status
 
 STATUS = {
@@ -42,6 +42,11 @@ class Case:
     def share(self, check: str, test: str) -> float:
         """The false-alarm rate that this test may spend in this cell."""
         return self.ledger.share(entry(self.cell, check, test))
+
+    @property
+    def design(self) -> DesignNumbers:
+        """The numbers that the cell is designed with."""
+        return self.suite.design_of(self.cell)
 
     @property
     def candidate(self) -> Mapping[str, Any]:

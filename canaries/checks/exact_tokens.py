@@ -73,7 +73,7 @@ class ExactTokens:
 
     def _counted(self, case: Case, found: list[Fork]) -> Finding:
         replays, limit = case.observed("replays"), tolerance(case)
-        miss, need = case.suite.design.miss, case.suite.design.token_fault_rate
+        miss, need = case.design.miss, case.design.token_fault_rate
         made = [self._many(case, found), *([self._placed(case, found)] if found else [])]
         decided = _decided(case, found, limit)
         detectable = rate_detectable(decided, miss=miss)

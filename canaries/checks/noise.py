@@ -24,11 +24,14 @@ class Noise(Certain):
         most = case.suite.noise.unstable_above
         changed = _changed(case) if case.cell.greedy else []
         steady = noise <= most and not changed
+        moved = drift(case)
         summary = f"plain against plain: {noise:.1e} logits at most"
         if changed:
             summary += f"; its own repeat differs on {len(changed)} canaries"
         elif not steady:
             summary += f", the suite allows {most}"
+        if moved is not None and moved > noise:
+            summary += f"; margins moved by {moved:.1e} since the suite was frozen"
         return Finding(
             check=self.name,
             cell=case.cell.name,
@@ -36,7 +39,7 @@ class Noise(Certain):
             reason=None if steady else Reason.BASELINE_UNSTABLE,
             summary=summary,
             reproduce=tuple(changed),
-            figures={"noise_logits": noise} | case.observed("replays")["noise"]["logits"],
+            figures={"noise_logits": noise, "drift_logits": moved} | case.observed("replays")["noise"]["logits"],
         )
 
 
@@ -45,3 +48,22 @@ def _changed(case: Case) -> list[str]:
     answers = by_arm(case.observed("pairs"), "baseline")
     first = {a.canary: a.generation.tokens for a in answers if a.repeat == 0}
     return sorted({a.canary for a in answers if a.generation.tokens != first[a.canary]})
+
+
+def drift(case: Case) -> float | None:
+    """How far a canary's smallest gap is from that of the suite's census, at most; None where they say nothing.
+
+    Another model, another precision and another limit have other gaps. A drift is told and not judged: the arms are
+    held against each other on this machine, not against the one that the suite was frozen on.
+    """
+    census = case.suite.census
+    if census is None or not case.cell.greedy or case.cell.tokens != census.tokens:
+        return None
+    model = case.header["baseline"].get("model", {})
+    if (model.get("weights_sha256"), model.get("dtype")) != (census.weights_sha256, census.dtype):
+        return None
+    asked = [a.canary for a in by_arm(case.observed("pairs"), "baseline") if a.repeat == 0]
+    replays = case.observed("replays")["census"]
+    return max(
+        (abs(min(r["gap"]) - census.gaps[canary]) for canary, r in zip(asked, replays, strict=True)), default=None
+    )

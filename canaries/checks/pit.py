@@ -31,7 +31,7 @@ class PlaceInTheLaw:
     def judge(self, case: Case) -> Finding:
         """Uses n tokens chosen evenly, n being fixed by the suite's effect; fewer are INCOMPLETE."""
         replays = case.observed("replays")
-        design, share = case.suite.design, case.share(self.name, "uniform")
+        design, share = case.design, case.share(self.name, "uniform")
         wanted = ks_draws(design.pit_effect, false_alarm=share, miss=design.miss)
         below = np.array([x for replay in replays["candidate"] for x in replay["below"]], np.float64)
         prob = np.array([x for replay in replays["candidate"] for x in replay["prob"]], np.float64)

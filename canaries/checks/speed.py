@@ -38,8 +38,8 @@ class Speed(Certain):
             return not_observed(self.name, case)
         if wrong := clocks(pairs):
             return self._impossible(case, wrong)
-        baseline, candidate = _seconds(listed, "baseline"), _seconds(listed, "candidate")
-        ratio = self._ratio(case, _table(baseline), _table(candidate))
+        baseline, candidate = seconds_a_token(listed, "baseline"), seconds_a_token(listed, "candidate")
+        ratio = self._ratio(case, table(baseline), table(candidate))
         if ratio.low > BOUND_SLACK * (most := tokens_a_pass(listed)):
             return self._impossible(case, f"{ratio.ratio:.2f}x is faster than {most:.2f} tokens a target pass allow")
         again = self._again(case, baseline)
@@ -64,8 +64,8 @@ class Speed(Certain):
         """Baseline against its own repeat: what the machine alone makes of a ratio. None where nothing was repeated."""
         if case.cell.repeats < 2:  # noqa: PLR2004 - a repeat needs two
             return None
-        table = _table(baseline)
-        return self._ratio(case, table[:, 0], table[:, 1])
+        times = table(baseline)
+        return self._ratio(case, times[:, 0], times[:, 1])
 
 
 def clocks(pairs: Mapping[str, Any]) -> str | None:
@@ -87,7 +87,7 @@ def tokens_a_pass(listed: Sequence[Answered]) -> float:
     return sum(len(g.tokens) for g in candidate) / passes
 
 
-def _seconds(listed: list[Answered], arm: str) -> Times:
+def seconds_a_token(listed: list[Answered], arm: str) -> Times:
     """Seconds a token by group and repeat: the group's end, over the tokens that came in it."""
     ends: dict[tuple[int, int], list[Generation]] = defaultdict(list)
     for answer in listed:
@@ -100,7 +100,7 @@ def _seconds(listed: list[Answered], arm: str) -> Times:
     return found
 
 
-def _table(times: Times) -> Any:
+def table(times: Times) -> Any:
     """(groups, repeats)."""
     return np.array([[repeats[r] for r in sorted(repeats)] for _, repeats in sorted(times.items())])
 

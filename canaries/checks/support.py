@@ -21,10 +21,10 @@ class Support(Certain):
         if not replays or not replays["candidate"]:
             return not_observed(self.name, case)
         marks = [mark for replay in replays["candidate"] for mark in replay["outside"]]
-        outside, tokens, miss = sum(marks), len(marks), case.suite.design.miss
+        outside, tokens, miss = sum(marks), len(marks), case.design.miss
         evidence = support.outside_support(outside, tokens, hypothesis="no token outside the filtered support")
         detectable = rate_detectable(tokens, miss=miss)
-        enough = detectable <= case.suite.design.token_fault_rate
+        enough = detectable <= case.design.token_fault_rate
         status = Status.FAIL if outside else Status.PASS if enough else Status.INCONCLUSIVE
         bad = [
             canary

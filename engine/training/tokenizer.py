@@ -1,42 +1,49 @@
 """Trains the family's byte-level BPE tokenizer and gives it a chat template.
 
-The three special tokens open a user turn, open an assistant turn and end any turn; the last is the end of sequence.
+Runs of letters, single digits and runs of anything else are never merged with each other, so that a name has the same
+tokens after a space, a quote and an underscore: copying it is then copying tokens. The special tokens open a turn or
+end it; the last of a turn is the end of sequence.
 """
 
 from __future__ import annotations
 
-from itertools import islice
-from random import Random
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
-
-from .corpus import conversations
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-USER, ASSISTANT, END = "<|user|>", "<|assistant|>", "<|end|>"
+    from .corpus import Message
+
+END, SYSTEM, USER, ASSISTANT, TOOL = "<|end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"
+SPECIAL = (END, SYSTEM, USER, ASSISTANT, TOOL)
+PIECES = r"\p{L}+|\p{N}|[^\p{L}\p{N}]+"
 TEMPLATE = (
     "{% for message in messages %}{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
 )
 
 
-def train_tokenizer(vocabulary: int, samples: int, seed: int) -> PreTrainedTokenizerFast:
-    """A fast tokenizer of `vocabulary` tokens, learned from `samples` conversations of the corpus."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+def train_tokenizer(vocabulary: int, talks: Iterable[list[Message]]) -> PreTrainedTokenizerFast:
+    """A fast tokenizer of `vocabulary` tokens, learned from the words of some conversations."""
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
     raw = Tokenizer(models.BPE())
-    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(PIECES), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
     raw.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary,
-        special_tokens=[END, USER, ASSISTANT],
+        special_tokens=list(SPECIAL),
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    texts = (turn["content"] for talk in islice(conversations(Random(seed)), samples) for turn in talk)
-    raw.train_from_iterator(texts, trainer)
+    raw.train_from_iterator((turn["content"] for talk in talks for turn in talk), trainer)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=raw, eos_token=END, pad_token=END, clean_up_tokenization_spaces=False
     )

@@ -1,102 +1,106 @@
-"""Trains one model of the embedded family from scratch; resumes where it stopped.
+"""Trains the models of the embedded family from scratch; resumes where it stopped.
 
-Loss is taken on assistant tokens only. Muon for the matrices inside the layers, AdamW for the rest, cosine decay.
-Writes an ordinary Hugging Face folder in float16. Knows nothing about decoding or canaries.
+Muon for the matrices inside the layers, AdamW for the rest; the rate warms up, stays, and falls over the last part.
+Writes ordinary Hugging Face folders in float16. Knows nothing about decoding or canaries.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+import copy
 import time
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
+from .batches import Batch, batches
 from .corpus import conversations
-from .tokenizer import ASSISTANT, END, train_tokenizer
+from .network import build, losses, teach
+from .tokenizer import train_tokenizer
 
 RECIPE = Path(__file__).with_name("recipe.toml")
 MATRIX = 2  # dimensions of the parameters that Muon takes
-IGNORED = -100  # label of a token that takes no part in the loss
+
+
+@dataclass(slots=True)
+class Mixture:
+    """How the kinds are mixed: from `early` to `late` in a straight line until `until` of the training, then `late`.
+
+    `progress` is set by whoever trains.
+    """
+
+    early: dict[str, float]
+    late: dict[str, float]
+    until: float
+    progress: float = field(default=0.0)
+
+    def shares(self) -> Mapping[str, float]:
+        """Weights by kind now."""
+        part = min(1.0, self.progress / self.until)
+        return {kind: (1 - part) * self.early[kind] + part * self.late[kind] for kind in self.late}
+
+
+class How(NamedTuple):
+    """How one step learns.
+
+    exit_layer, exit_weight
+        A lower layer that learns to answer too, and the weight of its loss.
+    teacher
+        The model whose law is learned instead of the text.
+    brief
+        Whether products are computed in bfloat16.
+    """
+
+    exit_layer: int | None = None
+    exit_weight: float = 0.0
+    teacher: LlamaForCausalLM | None = None
+    brief: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """Token ids, attention mask and labels, each (rows, tokens)."""
+class Lesson:
+    """How a model's steps learn over the whole training: each its own lower layer, whose weight grows from 0."""
 
-    tokens: Tensor
-    mask: Tensor
-    labels: Tensor
+    shape: dict[str, Any]
+    rng: Random
+    teacher: LlamaForCausalLM | None
+    brief: bool
 
-
-def batches(tokenizer: PreTrainedTokenizerFast, batch_tokens: int, rng: Random) -> Iterator[Batch]:
-    """Endless batches of about `batch_tokens` padded tokens; conversations of like length share one."""
-    talks = conversations(rng)
-    while True:
-        pool = sorted((encode(tokenizer, next(talks)) for _ in range(1024)), key=lambda pair: len(pair[0]))
-        groups: list[list[tuple[list[int], list[int]]]] = [[]]
-        for pair in pool:
-            if len(pair[0]) * (len(groups[-1]) + 1) > batch_tokens:
-                groups.append([])
-            groups[-1].append(pair)
-        rng.shuffle(groups)
-        yield from (collate(group) for group in groups)
+    def at(self, progress: float) -> How:
+        """The next step's way, at this share of the training."""
+        layers = self.shape["exits"]
+        layer = self.rng.choice(layers) if layers else None
+        return How(layer, self.shape["exit_weight"] * progress, self.teacher, self.brief)
 
 
-def encode(tokenizer: PreTrainedTokenizerFast, talk: list[dict[str, str]]) -> tuple[list[int], list[int]]:
-    """Token ids of a conversation, and labels that leave out everything but the assistant's words."""
-    text = tokenizer.apply_chat_template(talk, tokenize=False)
-    ids: list[int] = tokenizer(text)["input_ids"]
-    opening, closing = tokenizer.convert_tokens_to_ids([ASSISTANT, END])
-    labels, speaking = [], False
-    for token in ids:
-        labels.append(token if speaking else IGNORED)
-        speaking = token == opening or (speaking and token != closing)
-    return ids, labels
+@dataclass(slots=True)
+class Report:
+    """Prints the mean loss and time of every so many steps."""
 
+    name: str
+    steps: int
+    every: int
+    losses: list[float] = field(default_factory=list)
+    since: float = field(default_factory=time.monotonic)
 
-def collate(group: list[tuple[list[int], list[int]]]) -> Batch:
-    """Pads on the right."""
-    length = max(len(ids) for ids, _ in group)
-    tokens = torch.zeros(len(group), length, dtype=torch.long)
-    labels = torch.full_like(tokens, IGNORED)
-    mask = torch.zeros_like(tokens)
-    for row, (ids, wanted) in enumerate(group):
-        tokens[row, : len(ids)] = torch.tensor(ids)
-        labels[row, : len(ids)] = torch.tensor(wanted)
-        mask[row, : len(ids)] = 1
-    return Batch(tokens=tokens, mask=mask, labels=labels)
-
-
-def build(shape: dict[str, int], recipe: dict[str, Any], tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
-    """A fresh Llama of the recipe's shape with tied embeddings."""
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=shape["width"],
-        intermediate_size=shape["inner"],
-        num_hidden_layers=shape["layers"],
-        num_attention_heads=shape["heads"],
-        num_key_value_heads=shape["heads"],
-        max_position_embeddings=recipe["positions"],
-        tie_word_embeddings=True,
-        bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    model = LlamaForCausalLM(config)
-    with torch.no_grad():
-        for layer in model.model.layers:  # so that depth does not blow up the residual stream (GPT-2, section 2.3)
-            layer.self_attn.o_proj.weight /= math.sqrt(2 * shape["layers"])
-            layer.mlp.down_proj.weight /= math.sqrt(2 * shape["layers"])
-    return model
+    def add(self, step: int, loss: float) -> None:
+        """Takes note of one step."""
+        self.losses.append(loss)
+        if len(self.losses) < self.every:
+            return
+        mean, now = sum(self.losses) / self.every, time.monotonic()
+        print(
+            f"{self.name} step {step}/{self.steps} loss {mean:.4f} {(now - self.since) / self.every:.2f} s a step",
+            flush=True,
+        )
+        self.losses, self.since = [], now
 
 
 def optimisers(model: LlamaForCausalLM, shape: dict[str, Any], recipe: dict[str, Any]) -> list[torch.optim.Optimizer]:
@@ -110,11 +114,12 @@ def optimisers(model: LlamaForCausalLM, shape: dict[str, Any], recipe: dict[str,
     ]
 
 
-def rate(step: int, steps: int, warmup: int) -> float:
-    """Share of the peak learning rate: linear warm-up, then cosine decay to a fiftieth."""
+def rate(step: int, steps: int, warmup: int, fall: float) -> float:
+    """Share of the peak learning rate: up in a straight line, flat, and down to a fiftieth over the share `fall`."""
     if step < warmup:
         return (step + 1) / warmup
-    return 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
+    left = (steps - step) / (fall * steps)
+    return max(0.02, min(1.0, left))
 
 
 def train(name: str, out: Path) -> None:
@@ -122,38 +127,82 @@ def train(name: str, out: Path) -> None:
     recipe = tomllib.loads(RECIPE.read_text())
     shape = recipe["models"][name]
     torch.manual_seed(recipe["seed"])
-    tokenizer = train_tokenizer(recipe["vocabulary"], recipe["tokenizer_samples"], recipe["seed"])
-    model = build(shape, recipe, tokenizer)
+    tokenizer = family_tokenizer(recipe, out)
+    model = build(shape, recipe["positions"], tokenizer)
     chosen = optimisers(model, shape, recipe)
     checkpoint = out / f"{name}.checkpoint.pt"
-    step = restore(checkpoint, model, chosen)
-    stream = batches(tokenizer, recipe["batch_tokens"], Random(recipe["seed"] + 1 + step))
-    saved = time.monotonic()
-    while step < shape["steps"]:
-        share = rate(step, shape["steps"], recipe["warmup"])
-        loss = one_step(model, chosen, next(stream), share)
+    step, steps = restore(checkpoint, model, chosen), shape["steps"]
+    mixture = Mixture(**recipe["mixture"], progress=step / steps)
+    stream = training_batches(tokenizer, mixture, recipe, step)
+    rng = Random(recipe["seed"] + step)
+    lesson = Lesson(shape=shape, rng=rng, teacher=teacher(shape, out), brief=recipe["brief"])
+    report, saved = Report(name, steps, recipe["report_steps"]), time.monotonic()
+    while step < steps:
+        mixture.progress = step / steps
+        share = rate(step, steps, recipe["warmup"], recipe["fall"])
+        group = list(islice(stream, recipe["batches_a_step"]))
+        loss = one_step(model, chosen, group, share, lesson.at(mixture.progress))
         step += 1
-        if step % 50 == 0:
-            print(f"{name} step {step}/{shape['steps']} loss {loss:.4f}", flush=True)
+        report.add(step, loss)
         if time.monotonic() - saved > recipe["checkpoint_seconds"]:
             save_checkpoint(checkpoint, model, chosen, step)
+            export(model, tokenizer, out / name)
             saved = time.monotonic()
-    model.half().save_pretrained(out / name)
-    tokenizer.save_pretrained(out / name)
+    save_checkpoint(checkpoint, model, chosen, step)
+    export(model, tokenizer, out / name)
 
 
-def one_step(model: LlamaForCausalLM, chosen: list[torch.optim.Optimizer], batch: Batch, share: float) -> float:
-    """One optimiser step at `share` of the peak rates; returns the loss in nats a token."""
-    loss = model(input_ids=batch.tokens, attention_mask=batch.mask, labels=batch.labels).loss
-    loss.backward()
+def teacher(shape: dict[str, Any], out: Path) -> LlamaForCausalLM | None:
+    """The trained model of the family whose law this one learns, None where it learns the text."""
+    if "teacher" not in shape:
+        return None
+    return LlamaForCausalLM.from_pretrained(out / shape["teacher"], dtype=torch.float32).eval()
+
+
+def family_tokenizer(recipe: dict[str, Any], out: Path) -> PreTrainedTokenizerFast:
+    """The tokenizer in `out/tokenizer`, trained there if it is not there yet."""
+    folder = out / "tokenizer"
+    if not folder.exists():
+        talks = conversations(Random(recipe["seed"]), lambda: recipe["mixture"]["late"])
+        train_tokenizer(recipe["vocabulary"], islice(talks, recipe["tokenizer_samples"])).save_pretrained(folder)
+    return PreTrainedTokenizerFast.from_pretrained(folder)
+
+
+def training_batches(
+    tokenizer: PreTrainedTokenizerFast, mixture: Mixture, recipe: dict[str, Any], step: int
+) -> Iterator[Batch]:
+    """The batches from this step on; another seed for each place of resuming."""
+    talks = conversations(Random(recipe["seed"] + 1 + step), mixture.shares)
+    return batches(tokenizer, talks, recipe["batch_tokens"], Random(recipe["seed"] + step))
+
+
+def one_step(
+    model: LlamaForCausalLM, chosen: list[torch.optim.Optimizer], group: list[Batch], share: float, how: How
+) -> float:
+    """One optimiser step on some batches at `share` of the peak rates; returns the loss in nats a token."""
+    total = 0.0
+    for batch in group:
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=how.brief):
+            laws = teach(how.teacher, batch) if how.teacher else None
+            loss, lower = losses(model, batch, how.exit_layer, laws)
+        total += float(loss.detach()) / len(group)
+        if lower is not None:
+            loss = loss + how.exit_weight * lower
+        torch.autograd.backward(loss / len(group))
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     for optimiser in chosen:
-        for group in optimiser.param_groups:
-            group.setdefault("peak", group["lr"])
-            group["lr"] = group["peak"] * share
+        for parameters in optimiser.param_groups:
+            parameters.setdefault("peak", parameters["lr"])
+            parameters["lr"] = parameters["peak"] * share
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
-    return float(loss.detach())
+    return total
+
+
+def export(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+    """Writes the model as it is now, in float16, with its tokenizer."""
+    copy.deepcopy(model).half().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
 
 
 def save_checkpoint(path: Path, model: LlamaForCausalLM, chosen: list[torch.optim.Optimizer], step: int) -> None:
@@ -177,13 +226,15 @@ def restore(path: Path, model: LlamaForCausalLM, chosen: list[torch.optim.Optimi
 
 def main() -> None:
     """Reads the command line and trains."""
-    parser = argparse.ArgumentParser(description="Train one model of the embedded family.")
-    parser.add_argument("name", choices=tuple(tomllib.loads(RECIPE.read_text())["models"]))
+    models = tuple(tomllib.loads(RECIPE.read_text())["models"])
+    parser = argparse.ArgumentParser(description="Train the embedded family, or one model of it.")
+    parser.add_argument("name", choices=("all", *models))
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    train(arguments.name, arguments.out)
+    for name in models if arguments.name == "all" else (arguments.name,):
+        train(name, arguments.out)
 
 
 if __name__ == "__main__":

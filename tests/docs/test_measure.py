@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import observed
 import pytest
 
 from cases import HEADER, write_run
@@ -102,3 +105,40 @@ def test_without_runs_nothing_is_written(measure, capsys):
     assert measure.main([]) == 2
     assert "usage" in capsys.readouterr().err
     assert not measure.RESULTS.exists()
+
+
+@pytest.fixture
+def tasks(measure, monkeypatch):
+    """The script, on runs that recorded a greedy cell of the small suite."""
+    cell = replace(observed.GREEDY, name="greedy-1", batch=1)
+    monkeypatch.setattr(
+        measure.judge, "suite_of", lambda _: replace(observed.suite(), cells=(cell,), canaries=observed.CANARIES)
+    )
+    made = measure.record.read
+    monkeypatch.setattr(
+        measure.record,
+        "read",
+        lambda place: replace(
+            (found := made(place)), observations=found.observations | {"greedy-1/pairs": observed.pairs(cell)}
+        ),
+    )
+    return measure
+
+
+def test_acceptance_and_speed_stand_by_task_with_a_plot_of_each(tasks, tmp_path):
+    page = written(tasks, write_run(tmp_path / "a"), write_run(tmp_path / "b"))
+
+    assert "### By task: draft:k=4 on core v1" in page
+    assert "2 runs of draft:k=4 on core v1 together" in page
+    assert "| **structured** | - | 55% | 1.82 [-, -] |" in page
+    assert "| **copying** | - | 55% | 1.82 [1.82, 1.82] |" in page
+    for name in ("acceptance.svg", "speed.svg"):
+        assert f"({name})" in page
+        assert (tasks.RESULTS.with_name(name)).read_text(encoding="utf-8").startswith("<svg ")
+
+
+def test_planted_runs_say_nothing_by_task(tasks, tmp_path):
+    page = written(tasks, write_run(tmp_path / "a", verdict="HOLD", header=HEADER | {"fault": "F43"}))
+
+    assert "By task" not in page
+    assert not tasks.RESULTS.with_name("speed.svg").exists()

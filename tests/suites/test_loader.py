@@ -7,6 +7,7 @@ import pytest
 from draftgate.suites import loader
 from draftgate.suites.errors import SuiteEdited, SuiteMalformed, SuiteUnknown
 from draftgate.suites.loader import available, check, digest, freeze, load
+from draftgate.suites.suite import KINDS
 
 FLAG = "import sys, draftgate.suites.loader; print(sorted({'jsonschema', 'torch', 'numpy'} & sys.modules.keys()))"
 
@@ -23,8 +24,13 @@ def test_the_shipped_suites_are_as_they_were_frozen():
     rows = [(row.name, row.version, row.canaries, row.cells) for row in available()]
 
     assert rows == [
-        ("core", "v1", {"exact": 48, "json": 32, "prose": 16}, ("greedy-1", "greedy-8", "topk-8", "topp-8")),
-        ("smoke", "v1", {"exact": 12, "json": 8, "prose": 4}, ("greedy-1", "topp-8")),
+        (
+            "core",
+            "v1",
+            dict.fromkeys(KINDS, 12),
+            ("greedy-1", "greedy-8", "topk-8", "topp-8", "topk-1", "topp-1"),
+        ),
+        ("smoke", "v1", dict.fromkeys(KINDS, 3), ("greedy-1", "topp-8")),
     ]
 
 
@@ -133,3 +139,14 @@ def test_importing_the_loader_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", FLAG], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+def test_new_files_are_written_with_the_digests_or_not_at_all(folder):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(SuiteEdited):
+        freeze(folder, new={"more.txt": b"x"})
+
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+    freeze(folder, unreleased=True, new={"more.txt": b"x"})
+    assert b"x" == (folder / "more.txt").read_bytes()
+    check(folder)

@@ -238,3 +238,46 @@ def test_a_line_separator_inside_a_text_does_not_end_the_line(folder):
     freeze(folder, unreleased=True)
 
     assert check(folder).of_kind("prose")[0].messages[0]["content"] == "a\u2028b"
+
+
+def with_census(folder, **changes):
+    """The folder's suite frozen with a census of this content."""
+    ids = [json.loads(line)["id"] for path in folder.glob("*.jsonl") for line in path.read_text("utf-8").splitlines()]
+    census = {
+        "weights_sha256": "a" * 64,
+        "dtype": "float32",
+        "tokens": 32,
+        "quantiles": {"0.5": 1.0},
+        "gaps": dict.fromkeys(ids, 2.0),
+    }
+    (folder / "census.json").write_text(json.dumps(census | changes), "utf-8")
+
+
+def test_a_census_is_read_and_is_under_the_digest(folder):
+    without = check(folder)
+    with_census(folder)
+    freeze(folder, unreleased=True)
+    suite = check(folder)
+
+    assert without.census is None
+    assert 32 == suite.census.tokens
+    assert {2.0} == set(suite.census.gaps.values())
+    assert suite.digest != without.digest
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"gaps": {"other": 1.0}}, "gaps are not those of the suite's canaries; take the census anew"),
+        ({"tokens": 0}, "tokens: 0 is less than the minimum of 1"),
+        ({"quantiles": {"0.5": -1.0}}, "-1.0 is less than the minimum of 0"),
+        ({"quantiles": {"0.5": float("nan")}}, "not JSON: NaN is not a finite number; take it anew"),
+        ({"lucky": 7}, "Additional properties are not allowed ('lucky'"),
+    ],
+)
+def test_a_wrong_census_is_refused(folder, changes, expected):
+    with_census(folder, **changes)
+    line = refusal(folder)
+
+    assert line.startswith("census.json: ")
+    assert expected in line

@@ -1,9 +1,12 @@
 """A baseline that does not agree with itself is no yardstick, and that is not the engine's fault."""
 
+from dataclasses import replace
+
 import pytest
-from observed import generation, judged, record, spoiled
+from observed import CANARIES, GAP, GREEDY, HEADER, generation, judged, record, spoiled, suite
 
 from draftgate.canaries.contracts import Reason, Status
+from draftgate.suites.suite import Census
 
 
 @pytest.mark.parametrize("cell", ["greedy", "sampled"])
@@ -47,3 +50,40 @@ def test_noise_that_was_not_measured_is_incomplete(change):
     finding = judged("noise", spoiled(change))
 
     assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
+
+
+WEIGHTS = "a" * 64
+
+
+def drifted(monkeypatch, *, gap=GAP, tokens=GREEDY.tokens, weights=WEIGHTS):
+    """The finding of a suite whose census says `gap` of every canary, on a baseline of model WEIGHTS."""
+    census = Census(
+        weights_sha256=weights,
+        dtype="float32",
+        tokens=tokens,
+        quantiles={"0": gap},
+        gaps={canary.id: gap for canary in CANARIES},
+    )
+    monkeypatch.setitem(HEADER, "baseline", {"model": {"weights_sha256": WEIGHTS, "dtype": "float32"}})
+    return judged("noise", record(), "greedy", of=replace(suite(), census=census))
+
+
+def test_margins_as_they_were_at_freeze_are_no_drift(monkeypatch):
+    finding = drifted(monkeypatch)
+
+    assert Status.PASS is finding.status
+    assert finding.figures["drift_logits"] == pytest.approx(0)
+    assert "moved" not in finding.summary
+
+
+def test_margins_that_moved_since_the_freeze_are_told_and_not_judged(monkeypatch):
+    finding = drifted(monkeypatch, gap=GAP - 0.5)
+
+    assert Status.PASS is finding.status
+    assert finding.figures["drift_logits"] == pytest.approx(0.5)
+    assert "margins moved by 5.0e-01 since the suite was frozen" in finding.summary
+
+
+@pytest.mark.parametrize("changes", [{"weights": "b" * 64}, {"tokens": 5}])
+def test_margins_of_another_model_or_limit_are_not_compared(monkeypatch, changes):
+    assert drifted(monkeypatch, gap=1.0, **changes).figures["drift_logits"] is None

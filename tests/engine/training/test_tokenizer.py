@@ -3,18 +3,18 @@ from random import Random
 
 import pytest
 
-from draftgate.engine.training.corpus import conversations
-from draftgate.engine.training.tokenizer import ASSISTANT, END, USER, train_tokenizer
+from draftgate.engine.training.corpus import Draw
+from draftgate.engine.training.tokenizer import ASSISTANT, END, SPECIAL, USER, train_tokenizer
 
 
 def test_it_has_as_many_tokens_as_asked_for_and_the_special_ones_first(tokenizer):
-    assert 320 == len(tokenizer)
-    assert [0, 1, 2] == tokenizer.convert_tokens_to_ids([END, USER, ASSISTANT])
+    assert 330 == len(tokenizer)
+    assert [0, 1, 2, 3, 4] == tokenizer.convert_tokens_to_ids(list(SPECIAL))
     assert END == tokenizer.eos_token == tokenizer.pad_token
 
 
-def test_texts_of_the_corpus_survive_the_round_trip(tokenizer):
-    for talk in islice(conversations(Random(9)), 100):
+def test_texts_of_the_corpus_survive_the_round_trip(tokenizer, talks):
+    for talk in islice(talks(9), 100):
         for turn in talk:
             assert turn["content"] == tokenizer.decode(tokenizer(turn["content"])["input_ids"])
 
@@ -34,7 +34,31 @@ def test_the_template_closes_every_turn_and_opens_the_assistants_on_request(toke
     assert opened.endswith(ASSISTANT)
 
 
-def test_the_same_seed_learns_the_same_tokens():
-    first, again, other = (train_tokenizer(300, 40, seed).get_vocab() for seed in (1, 1, 2))
+@pytest.mark.parametrize("name", ["tobak", "old_river", "k7-4f20", "Tolan", "615"])
+def test_a_name_has_the_same_tokens_wherever_it_stands(name, tokenizer):
+    """What a model copies from a sentence into quotes is then the same tokens."""
+    alone = tokenizer(name)["input_ids"]
+
+    for before, after in [(" ", "."), ('"', '"'), ("(", ","), ("is ", " and"), ("\n", ":")]:
+        whole = tokenizer(before + name + after)["input_ids"]
+        assert any(whole[at : at + len(alone)] == alone for at in range(len(whole))), before
+
+
+def test_names_are_split_into_several_tokens(tokenizer):
+    draw = Draw(Random(1))
+
+    for make in (draw.word, draw.person, draw.identifier, draw.verb_noun):
+        assert all(len(tokenizer(make())["input_ids"]) > 1 for _ in range(50))
+
+
+def test_a_tool_speaks_in_a_turn_of_its_own(tokenizer):
+    text = tokenizer.apply_chat_template([{"role": "tool", "content": "x"}], tokenize=False)
+
+    assert "<|tool|>x<|end|>" == text
+    assert 3 == len(tokenizer(text)["input_ids"])
+
+
+def test_the_same_talks_teach_the_same_tokens(talks):
+    first, again, other = (train_tokenizer(320, islice(talks(seed), 40)).get_vocab() for seed in (1, 1, 2))
 
     assert first == again != other

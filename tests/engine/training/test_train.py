@@ -11,14 +11,14 @@ import torch
 
 from draftgate.engine.models import huggingface
 from draftgate.engine.training import train as training
-from draftgate.engine.training.corpus import conversations
-from draftgate.engine.training.tokenizer import ASSISTANT, END
+from draftgate.engine.training.batches import batches
+from draftgate.engine.training.corpus import KINDS
+from draftgate.engine.training.network import build, losses
 from draftgate.engine.training.train import (
-    IGNORED,
-    batches,
-    build,
-    collate,
-    encode,
+    How,
+    Lesson,
+    Mixture,
+    Report,
     one_step,
     optimisers,
     rate,
@@ -26,78 +26,67 @@ from draftgate.engine.training.train import (
     save_checkpoint,
 )
 
-RECIPE = """
+RECIPE = f"""
 vocabulary = 300
 tokenizer_samples = 40
 seed = 3
 positions = 256
 batch_tokens = 256
+batches_a_step = 2
+brief = false
 warmup = 2
+fall = 0.5
 adamw_rate = 0.01
 checkpoint_seconds = 0
+report_steps = 2
+
+[mixture]
+until = 0.5
+early = {{{", ".join(f"{kind} = 1" for kind in KINDS)}}}
+late = {{{", ".join(f"{kind} = 2" for kind in KINDS)}}}
 
 [models.tiny]
-layers = 1
+layers = 2
 width = 16
 heads = 2
 inner = 24
 muon_rate = 0.02
 steps = 6
+exits = [1]
+exit_weight = 0.1
 """
-SHAPE = {"layers": 1, "width": 16, "heads": 2, "inner": 24, "muon_rate": 0.02}
-SETTINGS = {"positions": 256, "adamw_rate": 0.01}
+SHAPE = {"layers": 2, "width": 16, "heads": 2, "inner": 24, "muon_rate": 0.02}
+SETTINGS = {"adamw_rate": 0.01}
 
 
 @pytest.fixture
 def model(tokenizer):
     torch.manual_seed(0)
-    return build(SHAPE, SETTINGS, tokenizer)
+    return build(SHAPE, 256, tokenizer)
 
 
-def test_only_the_assistants_words_and_the_end_of_its_turn_are_learned(tokenizer):
-    for talk in islice(conversations(Random(2)), 30):
-        ids, labels = encode(tokenizer, talk)
-        learned = [label for label in labels if label != IGNORED]
-
-        assert tokenizer(talk[1]["content"])["input_ids"] + tokenizer.convert_tokens_to_ids([END]) == learned
-        assert all(label in (IGNORED, token) for token, label in zip(ids, labels, strict=True))
+@pytest.fixture
+def stream(tokenizer, talks):
+    return batches(tokenizer, talks(4), 256, Random(4))
 
 
-def test_of_several_turns_each_answer_is_learned_and_no_question(tokenizer):
-    talk = [{"role": role, "content": text} for role, text in [("user", "a"), ("assistant", "b")] * 2]
-    ids, labels = encode(tokenizer, talk)
-    opening = tokenizer.convert_tokens_to_ids(ASSISTANT)
-
-    assert 4 == sum(label != IGNORED for label in labels)
-    assert all(labels[place] == IGNORED for place, token in enumerate(ids) if token == opening)
-
-
-def test_padding_takes_part_in_nothing():
-    batch = collate([([5, 6, 7], [IGNORED, 6, 7]), ([8], [8])])
-
-    assert [[5, 6, 7], [8, 0, 0]] == batch.tokens.tolist()
-    assert [[1, 1, 1], [1, 0, 0]] == batch.mask.tolist()
-    assert [[IGNORED, 6, 7], [8, IGNORED, IGNORED]] == batch.labels.tolist()
-
-
-def test_batches_keep_to_their_size_and_lose_no_conversation(tokenizer):
-    rows, stream = 0, batches(tokenizer, 512, Random(4))
-    while rows < 1024:
-        batch = next(stream)
-        rows += len(batch.tokens)
-
-        assert batch.tokens.numel() <= 512 or len(batch.tokens) == 1
-    assert 1024 == rows
-
-
-def test_the_rate_rises_straight_then_falls_to_a_fiftieth():
-    shares = [rate(step, 100, 10) for step in range(101)]
+def test_the_rate_rises_straight_then_stays_then_falls_to_a_fiftieth():
+    shares = [rate(step, 100, 10, 0.4) for step in range(101)]
 
     assert [0.1, 0.5, 1.0] == pytest.approx([shares[0], shares[4], shares[9]])
-    assert 1 == pytest.approx(shares[10])
-    assert all(a > b for a, b in pairwise(shares[10:]))
-    assert 0.51 == pytest.approx(shares[55])
+    assert {1.0} == set(shares[9:61])
+    assert all(a > b for a, b in pairwise(shares[60:99]))
+    assert 0.5 == pytest.approx(shares[80])
     assert 0.02 == pytest.approx(shares[100])
+
+
+def test_the_mixture_goes_from_early_to_late_and_stays():
+    mixture = Mixture({"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 2.0}, 0.5)
+    seen = []
+    for mixture.progress in (0.0, 0.25, 0.5, 1.0):
+        seen.append(dict(mixture.shares()))
+
+    assert [{"a": 1.0, "b": 0.0}, {"a": 0.5, "b": 1.0}, {"a": 0.0, "b": 2.0}, {"a": 0.0, "b": 2.0}] == seen
 
 
 def test_every_parameter_has_one_optimiser(model):
@@ -109,38 +98,98 @@ def test_every_parameter_has_one_optimiser(model):
     assert all(p.ndim == 2 for g in muon.param_groups for p in g["params"])
 
 
-def test_steps_lower_the_loss_and_steps_at_rate_zero_do_not(model, tokenizer):
+def test_steps_lower_the_loss_and_steps_at_rate_zero_do_not(model, stream):
     chosen = optimisers(model, SHAPE, SETTINGS)
-    batch = next(batches(tokenizer, 512, Random(4)))
-    still = [one_step(model, chosen, batch, 0.0) for _ in range(3)]
-    moving = [one_step(model, chosen, batch, 1.0) for _ in range(4)]
+    group = list(islice(stream, 2))
+    still = [one_step(model, chosen, group, 0.0, How()) for _ in range(3)]
+    moving = [one_step(model, chosen, group, 1.0, How()) for _ in range(4)]
 
     assert still[0] == pytest.approx(still[-1], rel=1e-6)
     assert moving[-1] < moving[0] == pytest.approx(still[0], rel=1e-6)
 
 
-def test_the_rate_is_a_share_of_the_peak_and_not_of_the_last_rate(model, tokenizer):
+def test_the_rate_is_a_share_of_the_peak_and_not_of_the_last_rate(model, stream):
     chosen = optimisers(model, SHAPE, SETTINGS)
-    batch = next(batches(tokenizer, 256, Random(4)))
     for share in (0.5, 0.5, 0.25):
-        one_step(model, chosen, batch, share)
+        one_step(model, chosen, [next(stream)], share, How())
 
     assert [0.005, 0.0025] == [g["lr"] for o in chosen for g in o.param_groups]
 
 
-def test_a_checkpoint_gives_back_model_optimisers_and_step(model, tokenizer, tmp_path):
-    """The next step after a restart is the one that would have come without it."""
-    stream = list(islice(batches(tokenizer, 256, Random(4)), 3))
+def test_a_lower_layer_learns_to_answer_where_it_is_asked_to(model, stream):
+    """The upper layer's own loss is reported, and the weight decides whether the lower layer's counts."""
+    batch = next(stream)
     chosen = optimisers(model, SHAPE, SETTINGS)
-    for batch in stream[:2]:
-        one_step(model, chosen, batch, 0.5)
+    before = [loss.item() for loss in losses(model, batch, 1)]
+    reported = one_step(model, chosen, [batch], 1.0, How(1, 5.0))
+    for _ in range(3):
+        one_step(model, chosen, [batch], 1.0, How(1, 5.0))
+
+    assert before[0] == pytest.approx(reported, rel=1e-6)
+    assert losses(model, batch, 1)[1].item() < before[1]
+
+
+def test_products_in_bfloat16_come_close(model, stream):
+    batch = next(stream)
+    chosen = optimisers(model, SHAPE, SETTINGS)
+    exact, brief = (one_step(model, chosen, [batch], 0.0, How(brief=brief)) for brief in (False, True))
+
+    assert exact == pytest.approx(brief, rel=0.01)
+    assert exact != brief
+    assert all(p.dtype == torch.float32 for p in model.parameters())
+
+
+def test_a_pupil_comes_closer_to_its_teacher_and_away_from_the_text(model, tokenizer, stream):
+    batch = next(stream)
+    torch.manual_seed(5)
+    master = build(SHAPE, 256, tokenizer)
+    with torch.no_grad():
+        for p in master.parameters():
+            p.mul_(3)
+    chosen, how = optimisers(model, SHAPE, SETTINGS), How(teacher=master)
+    distances = [one_step(model, chosen, [batch], 1.0, how) for _ in range(8)]
+
+    assert distances[-1] < distances[0]
+    assert all(p.grad is None for p in master.parameters())
+
+
+def test_each_step_has_a_lower_layer_whose_weight_grows():
+    lesson = Lesson(shape={"exits": [1, 3], "exit_weight": 0.4}, rng=Random(1), teacher=None, brief=True)
+    ways = [lesson.at(0.5) for _ in range(20)]
+
+    assert {1, 3} == {way.exit_layer for way in ways}
+    assert {0.2} == {way.exit_weight for way in ways}
+    assert all(way.brief for way in ways)
+    assert 0 == lesson.at(0).exit_weight
+
+
+def test_a_model_without_exits_has_no_lower_layer():
+    lesson = Lesson(shape={"exits": [], "exit_weight": 0.0}, rng=Random(1), teacher=None, brief=False)
+
+    assert How() == lesson.at(0.5)
+
+
+def test_the_report_is_of_the_steps_since_the_last(capsys):
+    report = Report("m", 10, 2)
+    for step, loss in enumerate([1.0, 2.0, 5.0, 6.0], start=1):
+        report.add(step, loss)
+    lines = capsys.readouterr().out.splitlines()
+
+    assert ["m step 2/10 loss 1.5000", "m step 4/10 loss 5.5000"] == [" ".join(line.split()[:5]) for line in lines]
+
+
+def test_a_checkpoint_gives_back_model_optimisers_and_step(model, stream, tokenizer, tmp_path):
+    """The next step after a restart is the one that would have come without it."""
+    chosen = optimisers(model, SHAPE, SETTINGS)
+    for _ in range(2):
+        one_step(model, chosen, [next(stream)], 0.5, How())
     save_checkpoint(tmp_path / "deep" / "c.pt", model, chosen, 2)
     torch.manual_seed(9)
-    other = build(SHAPE, SETTINGS, tokenizer)
-    others = optimisers(other, SHAPE, SETTINGS)
+    other = build(SHAPE, 256, tokenizer)
+    others, third = optimisers(other, SHAPE, SETTINGS), next(stream)
 
     assert 2 == restore(tmp_path / "deep" / "c.pt", other, others)
-    assert one_step(model, chosen, stream[2], 0.3) == one_step(other, others, stream[2], 0.3)
+    assert one_step(model, chosen, [third], 0.3, How()) == one_step(other, others, [third], 0.3, How())
     for a, b in zip(model.parameters(), other.parameters(), strict=True):
         assert torch.equal(a, b)
     assert [g["lr"] for o in chosen for g in o.param_groups] == [g["lr"] for o in others for g in o.param_groups]
@@ -160,11 +209,11 @@ def counted(monkeypatch, tmp_path):
     monkeypatch.setattr(training, "RECIPE", tmp_path / "recipe.toml")
     shares = []
 
-    def step(model, chosen, batch, share):
+    def step(model, chosen, group, share, how):
         if len(shares) == counted_stop[0]:
             raise KeyboardInterrupt
         shares.append(share)
-        return one_step(model, chosen, batch, share)
+        return one_step(model, chosen, group, share, how)
 
     counted_stop = [-1]
     monkeypatch.setattr(training, "one_step", step)
@@ -180,11 +229,23 @@ def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_a_folder_th
     training.train("tiny", tmp_path / "out")
     model = huggingface.load(tmp_path / "out" / "tiny")
 
-    assert [rate(step, 6, 2) for step in range(6)] == shares
+    assert [rate(step, 6, 2, 0.5) for step in range(6)] == shares
     assert "float16" in (tmp_path / "out" / "tiny" / "config.json").read_text()
     assert model.tokenizer.chat_template is not None
     assert model.model.config.tie_word_embeddings
     assert 256 == model.positions
+
+
+def test_a_model_may_learn_from_one_trained_before_it(counted, tmp_path):
+    text = (tmp_path / "recipe.toml").read_text()
+    table = text[text.index("[models.tiny]") :]
+    pupil = table.replace("tiny", "pupil").replace("exits = [1]", 'exits = []\nteacher = "tiny"')
+    (tmp_path / "recipe.toml").write_text(text + pupil)
+    for name in ("tiny", "pupil"):
+        training.train(name, tmp_path / "out")
+
+    assert 12 == len(counted[0])
+    assert (tmp_path / "out" / "pupil" / "model.safetensors").exists()
 
 
 def test_the_command_takes_only_models_of_the_recipe(counted, monkeypatch, tmp_path, capsys):
