@@ -60,6 +60,7 @@ class Cell:
     """One setting to be judged. `temperature` 0 is greedy; 0 for `top_k`, 1 for `top_p`, 0 for `min_p` switch off.
 
     `prompts` canaries are asked for at most `tokens` tokens each, `batch` at a time, in `repeats` interleaved pairs.
+    The baseline decodes the first `again` of these groups once more, to be held against itself.
     `effects` replaces effects of the suite's design where the cell is too small for them.
     """
 
@@ -72,6 +73,7 @@ class Cell:
     prompts: int
     tokens: int
     repeats: int
+    again: int = 0
     effects: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @property

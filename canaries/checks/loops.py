@@ -99,7 +99,8 @@ def _pairs(case: Case, numbers: Loops) -> list[Pair]:
 def _keyed(case: Case) -> Iterator[tuple[str, Answered]]:
     for cell in case.suite.cells:
         for a in answers(case.observations[f"{cell.name}/pairs"]):
-            yield "greedy" if cell.greedy else f"{cell.name}/{a.repeat}", a
+            if a.repeat < cell.repeats:  # the baseline's turns against itself have no partner
+                yield "greedy" if cell.greedy else f"{cell.name}/{a.repeat}", a
 
 
 def _payer(suite: Suite) -> Cell:

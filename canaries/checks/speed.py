@@ -62,9 +62,10 @@ class Speed(Certain):
 
     def _again(self, case: Case, baseline: Times) -> Ratio | None:
         """Baseline against its own repeat: what the machine alone makes of a ratio. None where nothing was repeated."""
-        if case.cell.repeats < 2:  # noqa: PLR2004 - a repeat needs two
+        twice = {group: repeats for group, repeats in baseline.items() if len(repeats) > 1}
+        if not twice:
             return None
-        times = table(baseline)
+        times = table(twice)
         return self._ratio(case, times[:, 0], times[:, 1])
 
 
@@ -101,8 +102,9 @@ def seconds_a_token(listed: list[Answered], arm: str) -> Times:
 
 
 def table(times: Times) -> Any:
-    """(groups, repeats)."""
-    return np.array([[repeats[r] for r in sorted(repeats)] for _, repeats in sorted(times.items())])
+    """(groups, repeats), of the repeats that every group has."""
+    every = sorted(set.intersection(*map(set, times.values())))
+    return np.array([[repeats[repeat] for repeat in every] for _, repeats in sorted(times.items())])
 
 
 def _figures(case: Case, ratio: Ratio, again: Ratio | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from ...suites.suite import Canary
 from ..observations import laws
 from ..observations.answers import by_arm, fork, forks
-from ..observations.pairs import BASELINE, CANDIDATE
+from ..observations.pairs import BASELINE, CANDIDATE, order
 from .base import Case
 from .forking import noise_of
 
@@ -27,12 +27,14 @@ def whole(case: Case, name: str) -> bool:
 def pairs(case: Case) -> bool:
     """Every canary of the cell was answered once by each arm in each repeat, and every answer carries its times."""
     wanted = [canary.id for canary in case.suite.canaries_for(case.cell)]
-    turns = sorted((arm, repeat) for arm in (BASELINE, CANDIDATE) for repeat in range(case.cell.repeats))
     groups = case.observed("pairs")["groups"]
     runs = [(group["canaries"], run["generations"]) for group in groups for run in group["runs"]]
     return (
         [canary for group in groups for canary in group["canaries"]] == wanted != []
-        and all(sorted((run["arm"], run["repeat"]) for run in group["runs"]) == turns for group in groups)
+        and all(
+            sorted((run["arm"], run["repeat"]) for run in group["runs"]) == sorted(order(case.cell, number))
+            for number, group in enumerate(groups)
+        )
         and all([g["name"] for g in generations] == canaries for canaries, generations in runs)
         and all(seconds is not None for _, listed in runs for g in listed for seconds, _ in g["arrivals"])
     )

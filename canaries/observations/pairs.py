@@ -12,16 +12,16 @@ from .context import Context, sampling_of
 BASELINE, CANDIDATE = "baseline", "candidate"
 
 
-def order(repeats: int, group: int) -> list[tuple[str, int]]:
+def order(cell: Cell, group: int) -> list[tuple[str, int]]:
     """(arm, repeat) in the order they run: A B B A A B ..., the first arm changing from group to group.
 
-    Drift of the machine then falls on both arms alike.
+    Drift of the machine then falls on both arms alike. The cell's first groups end with the baseline once more.
     """
     turns = []
-    for repeat in range(repeats):
+    for repeat in range(cell.repeats):
         pair = [(BASELINE, repeat), (CANDIDATE, repeat)]
         turns += pair if (repeat + group) % 2 == 0 else pair[::-1]
-    return turns
+    return [*turns, (BASELINE, cell.repeats)] if group < cell.again else turns
 
 
 def observe(context: Context, cell: Cell) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def observe(context: Context, cell: Cell) -> dict[str, Any]:
     for number, group in enumerate(groups):
         runs = [
             {"arm": arm, "repeat": repeat} | _answers(context, cell, group, arms[arm], f"{arm}/{repeat}")
-            for arm, repeat in order(cell.repeats, number)
+            for arm, repeat in order(cell, number)
         ]
         found.append({"canaries": [canary.id for canary in group], "runs": runs})
     return {"groups": found}

@@ -1,9 +1,10 @@
 """Times in pairs give a ratio; times that cannot be give none."""
 
 import math
+from dataclasses import replace
 
 import pytest
-from observed import candidate, judged, record, spoiled
+from observed import GREEDY, candidate, generation, judged, pairs, record, run, spoiled, suite
 
 from draftgate.canaries.contracts import Reason, Status
 
@@ -11,13 +12,19 @@ from draftgate.canaries.contracts import Reason, Status
 def candidate_times(factor):
     def change(observations):
         for group in observations["greedy/pairs"]["groups"]:
-            for run in group["runs"]:
-                scale = factor if run["arm"] == "candidate" else 1.0
-                run["wall"] *= scale
-                for answer in run["generations"]:
+            for call in group["runs"]:
+                scale = factor if call["arm"] == "candidate" else 1.0
+                call["wall"] *= scale
+                for answer in call["generations"]:
                     answer["arrivals"] = [[seconds * scale, tokens] for seconds, tokens in answer["arrivals"]]
 
     return change
+
+
+def slower(call, factor):
+    for answer in call["generations"]:
+        answer["arrivals"] = [[seconds * factor, tokens] for seconds, tokens in answer["arrivals"]]
+    return call | {"wall": factor * call["wall"]}
 
 
 def test_the_ratio_is_baseline_over_candidate():
@@ -26,6 +33,21 @@ def test_the_ratio_is_baseline_over_candidate():
     assert finding.status is Status.PASS
     assert math.isclose(0.20 / 0.11, finding.figures["ratio"])
     assert (2, 1.0, 1.0) == tuple(finding.figures[key] for key in ("pairs", "aa_low", "aa_high"))
+
+
+def test_a_baseline_that_runs_once_more_is_held_against_itself_and_takes_no_part_in_the_ratio():
+    chosen = suite()
+    cell = replace(GREEDY, repeats=1, again=1)
+    chosen = replace(chosen, cells=(cell, *chosen.cells[1:]))
+    observed = pairs(cell)
+    once_more = run("baseline", 1, [generation(name, kept=None) for name in observed["groups"][0]["canaries"]])
+    observed["groups"][0]["runs"].append(slower(once_more, 3.0))
+
+    figures = judged("speed", record() | {"greedy/pairs": observed}, of=chosen).figures
+
+    assert math.isclose(0.20 / 0.11, figures["ratio"])
+    assert math.isclose(1 / 3, figures["aa_low"])
+    assert math.isclose(1 / 3, figures["aa_high"])
 
 
 def test_a_slower_candidate_is_measured_not_failed():
@@ -69,8 +91,8 @@ def test_one_pair_has_no_interval():
 def walls(factor):
     def change(observations):
         for group in observations["greedy/pairs"]["groups"]:
-            for run in group["runs"]:
-                run["wall"] *= factor if run["arm"] == "candidate" else 1.0
+            for call in group["runs"]:
+                call["wall"] *= factor if call["arm"] == "candidate" else 1.0
 
     return change
 
