@@ -97,7 +97,7 @@ DRAWN: dict[str, Callable[[Draw, int], Sample]] = {
     "identifiers": _identifiers,
     "json": _json,
     "tools": _tools,
-    "code": lambda draw, _: code(draw),
+    "code": lambda draw, _: code(draw, shared=False),
     "multi_turn": lambda draw, _: dialogue(draw),
     "prose": lambda draw, _: prose(draw),
 }

@@ -33,16 +33,20 @@ MATRIX = 2  # dimensions of the parameters that Muon takes
 class Mixture:
     """How the kinds are mixed: from `early` to `late` in a straight line until `until` of the training, then `late`.
 
-    `progress` is set by whoever trains.
+    Over the share `fall` at the end, while the rate falls, it is `last`. `progress` is set by whoever trains.
     """
 
     early: dict[str, float]
     late: dict[str, float]
+    last: dict[str, float]
     until: float
+    fall: float
     progress: float = field(default=0.0)
 
     def shares(self) -> Mapping[str, float]:
         """Weights by kind now."""
+        if self.progress >= 1 - self.fall:
+            return self.last
         part = min(1.0, self.progress / self.until)
         return {kind: (1 - part) * self.early[kind] + part * self.late[kind] for kind in self.late}
 
@@ -66,7 +70,10 @@ class How(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:
-    """How a model's steps learn over the whole training: each its own lower layer, whose weight grows from 0."""
+    """How a model's steps learn over the whole training: each its own lower layer, whose weight grows from 0.
+
+    A teacher is listened to from the share `taught_from` on.
+    """
 
     shape: dict[str, Any]
     rng: Random
@@ -77,7 +84,8 @@ class Lesson:
         """The next step's way, at this share of the training."""
         layers = self.shape["exits"]
         layer = self.rng.choice(layers) if layers else None
-        return How(layer, self.shape["exit_weight"] * progress, self.teacher, self.brief)
+        taught = progress >= self.shape.get("taught_from", 0.0)
+        return How(layer, self.shape["exit_weight"] * progress, self.teacher if taught else None, self.brief)
 
 
 @dataclass(slots=True)
@@ -132,7 +140,7 @@ def train(name: str, out: Path) -> None:
     chosen = optimisers(model, shape, recipe)
     checkpoint = out / f"{name}.checkpoint.pt"
     step, steps = restore(checkpoint, model, chosen), shape["steps"]
-    mixture = Mixture(**recipe["mixture"], progress=step / steps)
+    mixture = Mixture(**recipe["mixture"], fall=recipe["fall"], progress=step / steps)
     stream = training_batches(tokenizer, mixture, recipe, step)
     rng = Random(recipe["seed"] + step)
     lesson = Lesson(shape=shape, rng=rng, teacher=teacher(shape, out), brief=recipe["brief"])

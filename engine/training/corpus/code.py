@@ -1,7 +1,7 @@
 """Small Python functions from a description, each with asserts that the reference passes.
 
 A description is put together from conditions, changes and aggregates, and so is the code; some compositions are held
-out, as are names.
+out, as are names. What has one part only is never held out: nothing that was learned would lead to it.
 """
 
 from __future__ import annotations
@@ -42,15 +42,22 @@ class Function:
     inputs: tuple[tuple[Any, ...], ...]
 
 
-def code(draw: Draw) -> Sample:
-    """A function of a name and description that the prompt gives."""
-    made = draw.composed(lambda: draw.of(FAMILIES)(draw), lambda function: function.composition)
+def code(draw: Draw, *, shared: bool = True) -> Sample:
+    """A function of a name and description that the prompt gives. Not `shared`: of no composition that has one part."""
+    made = draw.composed(lambda: draw.of(FAMILIES)(draw), lambda function: function.composition, of_one_part)
+    while not shared and of_one_part(made.composition):
+        made = draw.composed(lambda: draw.of(FAMILIES)(draw), lambda function: function.composition, of_one_part)
     name = draw.verb_noun()
     head = f"{name}({', '.join(made.arguments)})"
     lines = [f"    {line}" for line in made.body.format(name=name).split("\n")]
     text = "\n".join([f"def {head}:", *lines])
     order = draw.order(ORDERS).format(head=head, what=made.what)
     return Sample(messages=turns(order, text), asserts=asserts(text, name, made.inputs))
+
+
+def of_one_part(composition: str) -> bool:
+    """Whether nothing was put together: the larger of two numbers, a text reversed by recursion."""
+    return composition.startswith("pair ") or composition == "recursion reverse"
 
 
 def asserts(text: str, name: str, inputs: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:

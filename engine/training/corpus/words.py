@@ -107,11 +107,11 @@ class Draw:
         """One of the orders on this side."""
         return self.rng.choice(side(tuple(orders), held=self.held))
 
-    def composed(self, make: Callable[[], T], key: Callable[[T], str]) -> T:
-        """Something put together by `make` whose key lies on this side."""
+    def composed(self, make: Callable[[], T], key: Callable[[T], str], shared: Callable[[str], bool]) -> T:
+        """Something put together by `make` whose key lies on this side, or is `shared` by both."""
         while True:
             made = make()
-            if held_out(key(made), ORDERS_HELD) is self.held:
+            if shared(key(made)) or held_out(key(made), ORDERS_HELD) is self.held:
                 return made
 
     def word(self) -> str:

@@ -44,6 +44,7 @@ report_steps = 2
 until = 0.5
 early = {{{", ".join(f"{kind} = 1" for kind in KINDS)}}}
 late = {{{", ".join(f"{kind} = 2" for kind in KINDS)}}}
+last = {{{", ".join(f"{kind} = 3" for kind in KINDS)}}}
 
 [models.tiny]
 layers = 2
@@ -80,13 +81,13 @@ def test_the_rate_rises_straight_then_stays_then_falls_to_a_fiftieth():
     assert 0.02 == pytest.approx(shares[100])
 
 
-def test_the_mixture_goes_from_early_to_late_and_stays():
-    mixture = Mixture({"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 2.0}, 0.5)
+def test_the_mixture_goes_from_early_to_late_and_stays_until_the_rate_falls():
+    mixture = Mixture({"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 2.0}, {"a": 3.0, "b": 3.0}, 0.5, 0.25)
     seen = []
-    for mixture.progress in (0.0, 0.25, 0.5, 1.0):
-        seen.append(dict(mixture.shares()))
+    for mixture.progress in (0.0, 0.25, 0.5, 0.74, 0.75, 1.0):
+        seen.append(tuple(mixture.shares().values()))
 
-    assert [{"a": 1.0, "b": 0.0}, {"a": 0.5, "b": 1.0}, {"a": 0.0, "b": 2.0}, {"a": 0.0, "b": 2.0}] == seen
+    assert [(1.0, 0.0), (0.5, 1.0), (0.0, 2.0), (0.0, 2.0), (3.0, 3.0), (3.0, 3.0)] == seen
 
 
 def test_every_parameter_has_one_optimiser(model):
@@ -161,6 +162,14 @@ def test_each_step_has_a_lower_layer_whose_weight_grows():
     assert {0.2} == {way.exit_weight for way in ways}
     assert all(way.brief for way in ways)
     assert 0 == lesson.at(0).exit_weight
+
+
+def test_a_teacher_is_listened_to_from_its_share_of_the_training_on(model):
+    lesson = Lesson(
+        shape={"exits": [], "exit_weight": 0.0, "taught_from": 0.5}, rng=Random(1), teacher=model, brief=False
+    )
+
+    assert [None, None, model, model] == [lesson.at(progress).teacher for progress in (0.0, 0.49, 0.5, 1.0)]
 
 
 def test_a_model_without_exits_has_no_lower_layer():

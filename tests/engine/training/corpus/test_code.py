@@ -3,7 +3,7 @@ from random import Random
 
 import pytest
 
-from draftgate.engine.training.corpus.code import FAMILIES, ORDERS, asserts
+from draftgate.engine.training.corpus.code import FAMILIES, ORDERS, asserts, code, of_one_part
 from draftgate.engine.training.corpus.words import Draw, held_out
 
 
@@ -32,6 +32,20 @@ def test_compositions_lie_on_both_sides_of_every_family_but_may_not_mix():
         sides = {held_out(family(draw).composition, 0.2) for _ in range(400)}
 
         assert False in sides
+
+
+def test_what_has_one_part_lies_on_both_sides_unless_it_is_left_out():
+    """Compositions seen by the key that decides; `pair larger` cannot be put together from what was learned."""
+    draws = {held: Draw(Random(4), held) for held in (False, True)}
+    seen = {(held, shared): [] for held in draws for shared in (False, True)}
+    for (held, shared), answers in seen.items():
+        answers += [code(draws[held], shared=shared).answer for _ in range(400)]
+
+    assert of_one_part("pair larger")
+    assert not of_one_part("filter even same")
+    assert any("return max(" in answer for answer in seen[True, True])
+    assert any("return max(" in answer for answer in seen[False, True])
+    assert not any("return max(" in answer for answer in seen[True, False])
 
 
 def test_orders_name_head_and_purpose():

@@ -52,9 +52,10 @@ def test_an_order_comes_from_its_side():
 def test_what_is_composed_lies_on_its_side():
     for held in (False, True):
         draw = Draw(Random(1), held)
-        made = [draw.composed(lambda draw=draw: draw.number(0, 99), str) for _ in range(100)]
+        made = [draw.composed(lambda draw=draw: draw.number(0, 99), str, lambda key: key == "7") for _ in range(400)]
 
-        assert all(held_out(str(n), 0.2) is held for n in made)
+        assert all(held_out(str(n), 0.2) is held for n in made if n != 7)
+        assert 7 in made
 
 
 def test_names_asked_to_be_distinct_are():
