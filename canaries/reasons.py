@@ -22,7 +22,7 @@ REASONS: dict[Reason, Explained] = {
     Reason.CORRECTNESS: Explained(
         "engine",
         "The candidate gives other answers than plain decoding, beyond what measured noise explains.",
-        "Compare both arms' answers to the named canaries in record.jsonl; look at cache, commit and row indices.",
+        "Compare both arms' answers to the named canaries in record.jsonl; look at cache, commit, rows, sessions kept.",
     ),
     Reason.DISTRIBUTION: Explained(
         "engine",
@@ -62,6 +62,6 @@ REASONS: dict[Reason, Explained] = {
     Reason.INCOMPLETE: Explained(
         "evidence",
         "A required check is missing, does not apply, or has too little data to decide.",
-        "Supply what the check names (draws, tokens, a capability) and run again.",
+        "Supply what the check names (draws, tokens, prompts the baseline can do, a machine) and run again.",
     ),
 }

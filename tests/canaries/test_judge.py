@@ -1,11 +1,14 @@
 """The verdict on a record: recomputed by anyone who holds it and the suite, without any target."""
 
+import json
+import shutil
 from dataclasses import replace
 
 import pytest
 from arms import smoke
 
-from draftgate.canaries import record
+from draftgate.canaries import judge, record
+from draftgate.canaries import summary as summaries
 from draftgate.canaries.errors import RecordBroken
 from draftgate.canaries.judge import judge_record
 from draftgate.canaries.targets import reference
@@ -16,15 +19,16 @@ def unreachable(*args, **kwargs):
 
 
 def test_a_record_is_judged_without_any_target(monkeypatch):
+    made = smoke()
     for name in ("load_target", "build", "load_draft", "teacher_forced"):
         monkeypatch.setattr(reference, name, unreachable)
     monkeypatch.setattr(reference.ReferenceTarget, "generate", unreachable)
     monkeypatch.setattr(reference.ReferenceTarget, "score", unreachable)
 
-    again = judge_record(smoke().record)
+    again = judge_record(made.record)
 
-    assert smoke().summary == again
-    assert again == judge_record(record.read(smoke().folder))
+    assert made.summary == again
+    assert again == judge_record(record.read(made.folder))
 
 
 def test_a_record_of_an_edited_suite_cannot_be_judged():
@@ -41,6 +45,25 @@ def test_a_record_of_a_suite_that_is_not_here_cannot_be_judged():
 
     with pytest.raises(RecordBroken, match="cannot be loaded"):
         judge_record(gone)
+
+
+def with_isolation(summary, words):
+    """The summary of a suite in which one finding tells how programs were isolated."""
+    changed = json.loads(json.dumps(summary))
+    changed["cells"][0]["findings"][0]["figures"]["isolation"] = words
+    return changed
+
+
+@pytest.mark.parametrize("words", ["no network", "none"])
+def test_a_machine_that_isolates_otherwise_judges_the_same_record(words, tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    shutil.copytree(smoke().folder, folder)
+    summaries.write(with_isolation(smoke().summary, "network not forbidden"), folder)
+    again = with_isolation(smoke().summary, words)
+    monkeypatch.setattr(judge, "judge_record", lambda _: again)
+
+    shown = judge.judged(folder)["cells"][0]["findings"][0]["figures"]["isolation"]
+    assert shown == (words if words == "none" else "network not forbidden")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """What is observed, in which order."""
 
+from dataclasses import replace
+
+import dialogues
 from arms import smoke
 
 from draftgate.canaries.observations.context import Context
@@ -22,3 +25,19 @@ def test_an_arm_that_does_not_speculate_is_timed_and_replayed_only():
 
     expected = ["greedy-1/pairs", "greedy-1/replays", "topp-8/pairs", "topp-8/replays"]
     assert expected == [key for key, _ in plan(context)]
+
+
+def test_dialogues_are_played_where_the_suite_has_numbers_for_them_and_after_all_that_is_timed():
+    class Drafting:
+        kind, draft_length, name = "reference", 4, "draft"
+
+        def variant(self, *_, **__):
+            return self
+
+    planned = [
+        [key for key, _ in plan(Context(suite=suite, baseline=Drafting(), candidate=Drafting(), seed=0))]
+        for suite in (dialogues.suite(), replace(dialogues.suite(), conversation=None))
+    ]
+
+    assert "conversation" == planned[0][planned[0].index("synthetic") + 1]
+    assert [key for key in planned[0] if key != "conversation"] == planned[1]

@@ -323,6 +323,7 @@ def test_the_first_difference_is_named_and_equals_have_none():
     assert record.difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 2}]}) is None
     assert record.difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}) == "a.1.b: 2, not 3"
     assert record.difference({"x": 1}, {"x": 2}, ignore=frozenset({"x"})) is None
+    assert record.difference({"x": [{"y": 1}]}, {"x": [{"y": 2}]}, ignore=frozenset({"y"})) is None
 
 
 def test_a_record_is_written_by_one_run_at_a_time(tmp_path):

@@ -5,6 +5,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import dialogues
 import pytest
 from arms import options, smoke
 
@@ -160,3 +161,12 @@ def _timeless(summary):
         for cell in summary["cells"]
         for f in cell["findings"]
     ]
+
+
+def test_what_the_suite_lacks_is_said_not_to_be_looked_at():
+    whole = dialogues.suite()
+    some = replace(whole, canaries=tuple(c for c in whole.canaries if c.kind in ("json", "multi_turn")))
+
+    assert "no exact, identifiers, tools, code, prose canaries in this suite" in run.scope(some)
+    assert "no cache that outlives an answer" not in run.scope(some)
+    assert "no cache that outlives an answer" in run.scope(replace(some, conversation=None))

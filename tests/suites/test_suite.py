@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 
 from draftgate.suites.loader import load
-from draftgate.suites.suite import KINDS, Cell
+from draftgate.suites.suite import KINDS, Canary, Cell, by_kind
 
 GREEDY = Cell(name="greedy", temperature=0, batch=1, prompts=6, tokens=8, repeats=1)
 
@@ -51,3 +51,13 @@ def test_a_suite_cannot_be_changed():
 
     with pytest.raises(dataclasses.FrozenInstanceError):
         suite.design.false_alarm = 0.05
+
+
+def test_all_kinds_take_turns_in_one_order():
+    kinds = [kind for kind in reversed(KINDS) for _ in range(2)]
+    canaries = tuple(Canary(id=f"{kind}-{n}", kind=kind, messages=()) for n, kind in enumerate(kinds))
+    suite = dataclasses.replace(load("smoke"), canaries=canaries)
+
+    assert [*KINDS, *KINDS] == [canary.kind for canary in suite.first(14)]
+    assert {"prose": 1, "exact": 1} == by_kind([canaries[0], canaries[-1]])
+    assert ["exact", "prose"] == list(by_kind([canaries[0], canaries[-1]]))

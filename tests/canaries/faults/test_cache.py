@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from draftgate.canaries.faults.cache import KeepsRejected, keep_rejected
+from draftgate.canaries.faults.cache import (
+    KeepsRejected,
+    KeepsTheOvershoot,
+    KeepsWholeBlocks,
+    keep_rejected,
+    keep_the_overshoot,
+    keep_whole_blocks,
+)
 from draftgate.canaries.targets.strategies import Strategies
 from draftgate.engine.cache.contiguous import ContiguousCache
 
@@ -40,9 +47,40 @@ def test_the_entry_that_stays_is_the_rejected_one():
     assert np.array_equal([0, 1, 0, 1, 2, 9], stored.keys[0, 0, :, 0].numpy())
 
 
-def test_only_the_cache_is_exchanged():
-    own = Strategies()
-    planted = keep_rejected(own)
+@pytest.mark.parametrize("cache", [KeepsTheOvershoot, KeepsWholeBlocks])
+def test_within_an_answer_what_a_session_keeps_is_honest(cache):
+    assert lengths(ContiguousCache(1), [1]) == lengths(cache(1), [1])
 
-    assert planted.new_cache is KeepsRejected
+
+@pytest.mark.parametrize(
+    ("cache", "kept"),
+    [(ContiguousCache, 3), (KeepsTheOvershoot, 4), (KeepsWholeBlocks, 6)],  # 4 committed, 2 rejected behind them
+)
+def test_before_the_next_turn_too_much_stays(cache, kept):
+    made = cache(1)
+    lengths(made, [1])
+    made.rewind(np.array([3]))
+
+    assert [kept] == made.lengths.tolist()
+
+
+def test_a_whole_block_is_kept_as_it_is():
+    cache = KeepsWholeBlocks(1)
+    block = torch.zeros(1, 1, 9, 1)
+    cache.write(0, block, block)
+    cache.commit([list(range(1, 9))])
+    cache.rewind(np.array([8]))
+
+    assert [8] == cache.lengths.tolist()
+
+
+@pytest.mark.parametrize(
+    ("plant", "cache"),
+    [(keep_rejected, KeepsRejected), (keep_the_overshoot, KeepsTheOvershoot), (keep_whole_blocks, KeepsWholeBlocks)],
+)
+def test_only_the_cache_is_exchanged(plant, cache):
+    own = Strategies()
+    planted = plant(own)
+
+    assert planted.new_cache is cache
     assert (own.verifier, own.randomness) == (planted.verifier, planted.randomness)

@@ -9,6 +9,7 @@ from arms import draft, embedded, plain
 from plants import Walk, strategies
 
 from draftgate.canaries.errors import UsageError
+from draftgate.canaries.faults.cache import KeepsTheOvershoot, keep_the_overshoot
 from draftgate.canaries.targets import reference
 from draftgate.canaries.targets.reference import replay
 from draftgate.canaries.targets.spec import TargetSpec
@@ -214,3 +215,19 @@ def test_without_a_draft_the_recorded_law_is_another_one_still():
     target, flattened = build("ngram").recorded_logits(asked, (1, 2))
 
     assert np.allclose(target / 2, flattened)
+
+
+@pytest.mark.parametrize("text", ["plain", "draft:k=3", "ngram:k=3"])
+def test_a_dialogue_is_held_by_the_arms_own_engine_and_keeps_what_was_said(text):
+    arm, (asked, *_) = build(text), requests()
+    dialogue = arm.dialogue()
+
+    for kept in (0, len(asked.prompt) - 1):
+        assert arm.generate([asked])[0].tokens == dialogue.answer(asked).tokens
+        assert kept == dialogue.kept
+
+
+def test_a_dialogue_runs_on_the_planted_cache():
+    arm = build("ngram:k=3", keep_the_overshoot(Strategies()))
+
+    assert isinstance(arm.dialogue()._cache, KeepsTheOvershoot)

@@ -89,3 +89,14 @@ def test_no_requests_give_no_answers():
 
     assert PlainDecoder(model=model).generate([]) == []
     assert SpeculativeDecoder(model=model, drafter=NGram(3, 2)).generate([]) == []
+
+
+def test_what_the_cache_holds_already_is_not_scored_again(small):
+    model, cache = small.table_model(), ContiguousCache(3)
+    prefill(model, cache, [small.request(prompt[:-1] or prompt) for prompt in PROMPTS])
+    cache.rewind(np.array([2, 0, 3]))  # all but the last token, nothing, a part
+
+    seen = prefill(model, cache, [small.request(prompt) for prompt in PROMPTS])
+
+    assert [3, 1, 5] == cache.lengths.tolist()
+    assert np.array_equal(prefill(model, ContiguousCache(3), [small.request(prompt) for prompt in PROMPTS]), seen)
