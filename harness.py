@@ -171,7 +171,7 @@ def _add_run(commands: Any) -> None:
     run = _add(commands, "run", _run, "judge a candidate against its baseline")
     run.add_argument("suite", nargs="?", default="core", metavar="SUITE", help="name or folder (default: core)")
     run.add_argument("--baseline", default="plain", metavar="TARGET", help="default: plain; see draftgate engines")
-    run.add_argument("--candidate", default="draft:k=4", metavar="TARGET", help="default: draft:k=4")
+    run.add_argument("--candidate", default="draft:k=5", metavar="TARGET", help="default: draft:k=5")
     run.add_argument("--model", type=Path, metavar="PATH", help="folder of a model (default: the one that ships)")
     run.add_argument(
         "--dtype", choices=DTYPES, default=DTYPES[0], help=f"both arms compute in it (default: {DTYPES[0]})"

@@ -198,7 +198,7 @@ def test_a_run_has_defaults_for_everything(fake_run, tmp_path, monkeypatch):
     harness.main(["run"])
 
     (asked,) = fake_run.asked
-    assert asked == Options("core", "plain", "draft:k=4", None, "float32", None, None, asked.out, 0, resume=False)
+    assert asked == Options("core", "plain", "draft:k=5", None, "float32", None, None, asked.out, 0, resume=False)
     assert asked.out.parent == Path("runs")
     assert asked.out.name.endswith("Z-core")
 
@@ -254,7 +254,7 @@ def test_an_interrupted_run_says_how_to_go_on(fake_run, tmp_path, capsys):
     assert harness.main(["run", "smoke", "--claim", "1.5", "--out", str(out)]) == 3
     line = capsys.readouterr().err.splitlines()[-1]
     assert line == (
-        "draftgate: interrupted; resume with: draftgate run smoke --baseline plain --candidate draft:k=4 "
+        "draftgate: interrupted; resume with: draftgate run smoke --baseline plain --candidate draft:k=5 "
         f"--dtype float32 --claim 1.5 --out '{out}' --seed 0 --resume"
     )
 
