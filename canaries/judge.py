@@ -85,7 +85,8 @@ def setting(cell: Cell, suite: Suite) -> str:
     }
     sampling = [f"T = {cell.temperature:g}", *(f"{name} {value:g}" for name, value in filters.items() if value)]
     kinds = ", ".join(f"{count} {kind}" for kind, count in by_kind(suite.canaries_for(cell)).items())
-    asked = f"{cell.prompts} prompts ({kinds}) of at most {cell.tokens} tokens, {cell.repeats} times in each arm"
+    often = "once" if cell.repeats == 1 else f"{cell.repeats} times"
+    asked = f"{cell.prompts} prompts ({kinds}) of at most {cell.tokens} tokens, {often} in each arm"
     return f"{', '.join(sampling)}; {cell.batch} at once; {asked}"
 
 
