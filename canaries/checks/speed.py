@@ -38,11 +38,11 @@ class Speed(Certain):
             return not_observed(self.name, case)
         if wrong := clocks(pairs):
             return self._impossible(case, wrong)
-        baseline, candidate = seconds_a_token(listed, "baseline"), seconds_a_token(listed, "candidate")
-        ratio = self._ratio(case, table(baseline), table(candidate))
+        paired = partnered(listed)
+        ratio = self._ratio(case, *(table(seconds_a_token(paired, arm)) for arm in ("baseline", "candidate")))
         if ratio.low > BOUND_SLACK * (most := tokens_a_pass(listed)):
             return self._impossible(case, f"{ratio.ratio:.2f}x is faster than {most:.2f} tokens a target pass allow")
-        again = self._again(case, baseline)
+        again = self._again(case, seconds_a_token(listed, "baseline"))
         return Finding(
             check=self.name,
             cell=case.cell.name,
@@ -86,6 +86,13 @@ def tokens_a_pass(listed: Sequence[Answered]) -> float:
     candidate = [a.generation for a in listed if a.arm == "candidate"]
     passes = sum((1 + len(g.rounds)) if g.rounds else len(g.tokens) for g in candidate)
     return sum(len(g.tokens) for g in candidate) / passes
+
+
+def partnered(listed: Sequence[Answered]) -> list[Answered]:
+    """The answers of the turns that both arms took: the baseline's turns against itself have no partner."""
+    turns = {arm: {(a.group, a.repeat) for a in listed if a.arm == arm} for arm in ("baseline", "candidate")}
+    both = turns["baseline"] & turns["candidate"]
+    return [a for a in listed if (a.group, a.repeat) in both]
 
 
 def seconds_a_token(listed: list[Answered], arm: str) -> Times:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...stats.speed import Ratio, paired_ratio
 from ...suites.suite import KINDS, Cell, Suite
-from ..checks.speed import seconds_a_token, table
+from ..checks.speed import partnered, seconds_a_token, table
 from ..observations.answers import Answered, answers
 from ..observations.context import seed_of
 from ..record import Record
@@ -97,7 +97,8 @@ def _speed(suite: Suite, cell: Cell, runs: Sequence[list[Answered]], task: str) 
     if not all(runs):
         return None
     arms = [
-        np.concatenate([table(seconds_a_token(run, arm)) for run in runs], axis=1) for arm in ("baseline", "candidate")
+        np.concatenate([table(seconds_a_token(partnered(run), arm)) for run in runs], axis=1)
+        for arm in ("baseline", "candidate")
     ]
     numbers, rng = suite.speed, np.random.default_rng(seed_of(0, cell.name, task))
     return paired_ratio(*arms, confidence=numbers.confidence, resamples=numbers.resamples, rng=rng)

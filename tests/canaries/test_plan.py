@@ -14,7 +14,7 @@ def test_timed_pairs_come_before_what_is_read_off_them_and_rows_before_their_law
     made = list(smoke().record.observations)
 
     expected = ["greedy-1/pairs", "greedy-1/replays", "topp-8/pairs", "topp-8/replays", "knobs", "synthetic"]
-    assert [*expected, "recorded", "topp-8/table", "topp-8/rows"] == made
+    assert [*expected, "conversation", "recorded", "topp-8/table", "topp-8/rows"] == made
 
 
 def test_cells_of_one_sampling_share_their_known_laws():

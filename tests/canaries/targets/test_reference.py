@@ -107,15 +107,15 @@ def test_teacher_forcing_agrees_at_every_width(width):
 def test_greedy_answers_have_no_margin_and_other_tokens_have_one():
     asked = requests()
     answers = [g.tokens for g in plain().generate(asked)]
-    wrong = [(*tokens[:3], (tokens[3] + 1) % embedded().vocabulary, *tokens[4:]) for tokens in answers]
+    wrong = [(*tokens[:1], (tokens[1] + 1) % embedded().vocabulary, *tokens[2:]) for tokens in answers]
 
     right = plain().score(asked, answers, width=0, slack=0.0)
     other = plain().score(asked, wrong, width=0, slack=0.0)
 
     assert all(max(one.margin) < FLOAT32 for one in right)
     assert all(sum(one.outside) == 0 for one in right)
-    assert all(one.margin[3] > FLOAT32 for one in other)
-    assert all(one.outside[3] == 1 for one in other)
+    assert all(one.margin[1] > FLOAT32 for one in other)
+    assert all(one.outside[1] == 1 for one in other)
 
 
 def test_answers_of_any_length_are_replayed_the_empty_one_too():
