@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from .symbolic import NotEnumerable, Uniform, exactly
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     Text = tuple[int, ...]
     Laws = Callable[[Text], Sequence[Fraction]]
 
 Outcome = TypeVar("Outcome", bound="Hashable")
+Result = TypeVar("Result")
 MOST_PATHS = 1_000_000
 """Paths after which a walk is given up: minutes, and a sign that the function never ends on some path."""
 
@@ -30,67 +32,14 @@ class _Fork(NamedTuple):
     taken: int
 
 
-class Uniform:
-    """A number uniform on [0, 1) of which only an interval is known. Comparing it narrows the interval."""
-
-    def __init__(self, chance: SymbolicRandomness) -> None:
-        self._chance = chance
-        self._low, self._high = Fraction(0), Fraction(1)
-
-    def cell(self, edges: Sequence[Fraction]) -> int:
-        """Which of the intervals between neighbouring `edges` the number lies in: one fork, each way exactly likely."""
-        parts = [(max(a, self._low), min(b, self._high)) for a, b in pairwise(edges)]
-        inside = [index for index, (a, b) in enumerate(parts) if a < b]
-        width = self._high - self._low
-        way = self._chance.choose(tuple((parts[i][1] - parts[i][0]) / width for i in inside))
-        self._low, self._high = parts[inside[way]]
-        return inside[way]
-
-    def __lt__(self, bound: Any) -> bool:
-        edge = min(max(_fraction(bound), Fraction(0)), Fraction(1))
-        return self.cell((Fraction(0), edge, Fraction(1))) == 0
-
-    __le__ = __lt__  # a single point has no mass
-
-    def __gt__(self, bound: Any) -> bool:
-        return not self < bound
-
-    __ge__ = __gt__
-
-    def __mul__(self, factor: Any) -> Scaled:
-        return Scaled(self, _fraction(factor))
-
-    __rmul__ = __mul__
-
-
-class Scaled:
-    """`U * factor` for a non-negative factor: what acceptance rules compare with p."""
-
-    def __init__(self, uniform: Uniform, factor: Fraction) -> None:
-        if factor < 0:
-            raise ValueError(f"a uniform was multiplied with {factor}; probabilities are not negative")
-        self._uniform, self._factor = uniform, factor
-
-    def __lt__(self, bound: Any) -> bool:
-        return self._uniform < _fraction(bound) / self._factor if self._factor else _fraction(bound) > 0
-
-    def __le__(self, bound: Any) -> bool:
-        return self._uniform < _fraction(bound) / self._factor if self._factor else _fraction(bound) >= 0
-
-    def __gt__(self, bound: Any) -> bool:
-        return not self <= bound
-
-    def __ge__(self, bound: Any) -> bool:
-        return not self < bound
-
-
 class SymbolicRandomness:
     """The chance handed to the function under test: it decides nothing by itself, every way is taken in some run."""
 
-    def __init__(self, forced: Sequence[_Fork]) -> None:
+    def __init__(self, forced: Sequence[_Fork], rational: Callable[[Any], Fraction] = exactly) -> None:
         self._forced = forced
         self._uniforms: dict[Hashable, Uniform] = {}
         self.forks: list[_Fork] = []
+        self.rational = rational
 
     def uniform(self, slot: Hashable) -> Uniform:
         """The uniform of this slot. The same slot twice is the same number, as with counter-based generators."""
@@ -100,9 +49,10 @@ class SymbolicRandomness:
         """An index with law `p`. With a `slot`, by inversion of that slot's uniform, which may have other readers."""
         edges = [Fraction(0)]
         for mass in p:
-            if _fraction(mass) < 0:
+            part = self.rational(mass)
+            if part < 0:
                 raise ValueError(f"a draw was asked from a law with the negative entry {mass}")
-            edges.append(edges[-1] + _fraction(mass))
+            edges.append(edges[-1] + part)
         if edges[-1] != 1:
             raise ValueError(f"a draw was asked from entries that sum to {edges[-1]}, not 1; normalise them")
         return (Uniform(self) if slot is None else self.uniform(slot)).cell(edges)
@@ -119,24 +69,39 @@ class SymbolicRandomness:
         return fork.taken
 
 
+def paths(
+    run: Callable[[Any], Result],
+    *,
+    most_paths: int = MOST_PATHS,
+    chance: Callable[[Sequence[_Fork]], Any] = SymbolicRandomness,
+) -> Iterator[tuple[Result, Fraction]]:
+    """What `run` returns on each path, and the chance of that path. `run` must take all its chance from its argument.
+
+    Raises NotEnumerable after `most_paths`. `chance` makes the argument: a SymbolicRandomness or a class built on it.
+    """
+    forced: list[_Fork] = []
+    for _ in range(most_paths):
+        given = chance(forced)
+        result = run(given)
+        yield result, _mass(given.forks)
+        forced = _next_path(given.forks)
+        if not forced:
+            return
+    raise NotEnumerable(f"more than {most_paths} paths; take fewer tokens, a shorter draft or a larger most_paths")
+
+
 def enumerate_law(
     run: Callable[[SymbolicRandomness], Outcome], *, most_paths: int = MOST_PATHS
 ) -> dict[Outcome, Fraction]:
-    """The exact law of what `run` returns. `run` must take all its chance from its argument.
+    """The exact law of what `run` returns.
 
     Worked example: `lambda rng: rng.uniform(0) * 3 < 1` -> {True: 1/3, False: 2/3}, for Fractions 3 and 1.
     """
     law: dict[Outcome, Fraction] = {}
-    forced: list[_Fork] = []
-    for _ in range(most_paths):
-        chance = SymbolicRandomness(forced)
-        outcome = run(chance)
-        law[outcome] = law.get(outcome, Fraction(0)) + _mass(chance.forks)
-        forced = _next_path(chance.forks)
-        if not forced:
-            assert sum(law.values()) == 1
-            return law
-    raise ValueError(f"more than {most_paths} paths; take fewer tokens, a shorter draft or a larger most_paths")
+    for outcome, mass in paths(run, most_paths=most_paths):
+        law[outcome] = law.get(outcome, Fraction(0)) + mass
+    assert sum(law.values()) == 1
+    return law
 
 
 def total_variation(law_a: Mapping[Outcome, Fraction], law_b: Mapping[Outcome, Fraction]) -> Fraction:
@@ -156,23 +121,19 @@ def completed(law: Mapping[Text, Fraction], target: Laws, *, length: int) -> dic
     Longer texts are cut; shorter ones go on under the target's own law. Texts that end early for good reasons thus
     compare with the target term by term, and wrong ones are not forgiven.
     """
-    full: dict[Text, Fraction] = {}
+    ended: list[dict[Text, Fraction]] = [{} for _ in range(length + 1)]
     for text, mass in law.items():
-        for whole, chance in _continuations(text[:length], target, length):
-            full[whole] = full.get(whole, Fraction(0)) + mass * chance
-    return {text: mass for text, mass in full.items() if mass}
+        _add(ended[min(len(text), length)], text[:length], mass)
+    for shorter, longer in pairwise(ended):
+        for text, mass in shorter.items():
+            for token, chance in enumerate(target(text)):
+                if chance and mass:
+                    _add(longer, (*text, token), mass * chance)
+    return {text: mass for text, mass in ended[length].items() if mass}
 
 
-def _continuations(text: Text, target: Laws, length: int) -> list[tuple[Text, Fraction]]:
-    ends = [(text, Fraction(1))]
-    for _ in range(length - len(text)):
-        ends = [
-            ((*prefix, token), chance * mass)
-            for prefix, chance in ends
-            for token, mass in enumerate(target(prefix))
-            if mass
-        ]
-    return ends
+def _add(law: dict[Text, Fraction], text: Text, mass: Fraction) -> None:
+    law[text] = law[text] + mass if text in law else mass
 
 
 def _next_path(forks: Sequence[_Fork]) -> list[_Fork]:
@@ -189,12 +150,3 @@ def _mass(forks: Sequence[_Fork]) -> Fraction:
     for fork in forks:
         mass *= fork.weights[fork.taken]
     return mass
-
-
-def _fraction(number: Any) -> Fraction:
-    """`number` as a Fraction; floats are refused: rounded to floats, a law no longer sums to 1."""
-    if isinstance(number, Fraction):
-        return number
-    if not isinstance(number, Integral):
-        raise TypeError(f"{number!r} is no rational number; exact enumeration takes Fractions and whole numbers only")
-    return Fraction(int(number))
