@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from .symbolic import NotEnumerable, Uniform, exactly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    Text = tuple[int, ...]
-    Laws = Callable[[Text], Sequence[Fraction]]
+    Laws = Callable[["Text"], Iterable[Any]]
 
+Text: TypeAlias = tuple[int, ...]
 Outcome = TypeVar("Outcome", bound="Hashable")
 Result = TypeVar("Result")
 MOST_PATHS = 1_000_000

@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from numbers import Rational
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
+
+from .ratio import Ratio
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,16 +23,18 @@ if TYPE_CHECKING:
     from .races import LogUniform
 
 ZERO, ONE = Fraction(0), Fraction(1)
+Left = TypeVar("Left")
+Result = TypeVar("Result")
 
 
 class NotEnumerable(ValueError):
     """The function does with chance what cannot be followed exactly. It says nothing about right or wrong."""
 
 
-def by_element(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def by_element(operator: Callable[[Left, Any], Result]) -> Callable[[Left, Any], Result]:
     """`operator`, which leaves arrays to numpy: it comes back with their elements, one by one."""
 
-    def left_to_numpy(symbol: Any, other: Any) -> Any:
+    def left_to_numpy(symbol: Left, other: Any) -> Result:
         return NotImplemented if isinstance(other, np.ndarray) else operator(symbol, other)
 
     return left_to_numpy
@@ -64,10 +68,10 @@ class Symbol:
     __int__ = __trunc__ = __floor__ = __ceil__ = __round__ = __index__
 
     def __le__(self, bound: Any) -> bool:
-        return self < bound  # a single point has no mass
+        return bool(self < bound)  # a single point has no mass
 
     def __ge__(self, bound: Any) -> bool:
-        return self > bound
+        return bool(self > bound)
 
     def __lt__(self, bound: Any) -> bool:
         self._refuse("an unknown comparison")
@@ -75,11 +79,96 @@ class Symbol:
     def __gt__(self, bound: Any) -> bool:
         self._refuse("an unknown comparison")
 
+    @by_element
+    def _unknown(self, other: Any) -> Any:
+        del other
+        self._refuse("an unknown function")
 
-class Uniform(Symbol):
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _unknown
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _unknown
+
+    def __neg__(self) -> Any:
+        self._refuse("an unknown function")
+
+    def __abs__(self) -> Any:
+        self._refuse("an unknown function")
+
+
+class Affine(Symbol):
+    """`factor * U + shift`, U uniform: what acceptance rules compare with p."""
+
+    def __init__(self, uniform: Uniform, factor: Fraction, shift: Fraction) -> None:
+        self.uniform, self.factor, self.shift = uniform, factor, shift
+
+    @by_element
+    def __add__(self, other: Any) -> Affine:
+        return Affine(self.uniform, self.factor, self.shift + self._known(other))
+
+    __radd__ = __add__
+
+    @by_element
+    def __sub__(self, other: Any) -> Affine:
+        return Affine(self.uniform, self.factor, self.shift - self._known(other))
+
+    @by_element
+    def __rsub__(self, other: Any) -> Affine:
+        return Affine(self.uniform, -self.factor, self._known(other) - self.shift)
+
+    @by_element
+    def __mul__(self, factor: Any) -> Affine:
+        by = self._known(factor)
+        return Affine(self.uniform, self.factor * by, self.shift * by)
+
+    __rmul__ = __mul__
+
+    @by_element
+    def __truediv__(self, divisor: Any) -> Affine:
+        by = self._known(divisor)
+        return Affine(self.uniform, self.factor / by, self.shift / by)
+
+    @by_element
+    def __lt__(self, bound: Any) -> bool:
+        return self._compared(bound, at_equal=False, below=True)
+
+    @by_element
+    def __le__(self, bound: Any) -> bool:
+        return self._compared(bound, at_equal=True, below=True)
+
+    @by_element
+    def __gt__(self, bound: Any) -> bool:
+        return self._compared(bound, at_equal=True, below=False)
+
+    @by_element
+    def __ge__(self, bound: Any) -> bool:
+        return self._compared(bound, at_equal=False, below=False)
+
+    def _compared(self, bound: Any, *, at_equal: bool, below: bool) -> bool:
+        if isinstance(bound, Affine) and bound.uniform is self.uniform:
+            apart = Affine(self.uniform, self.factor - bound.factor, self.shift - bound.shift)
+            return apart._less(ZERO, at_equal=at_equal) is below
+        if _beyond(bound):
+            return bool(bound > 0 if below else bound < 0)
+        return self._less(self._known(bound), at_equal=at_equal) is below
+
+    def _less(self, bound: Fraction, *, at_equal: bool) -> bool:
+        if self.factor is ONE and self.shift is ZERO:
+            return self.uniform.below(bound)
+        if not self.factor:
+            return self.shift < bound or (at_equal and self.shift == bound)
+        below = self.uniform.below((bound - self.shift) / self.factor)
+        return below if self.factor > 0 else not below
+
+    def _known(self, number: Any) -> Fraction:
+        if isinstance(number, Symbol):
+            raise NotEnumerable("the sampler combines two random numbers in one comparison")
+        return self.uniform.chance.rational(number)
+
+
+class Uniform(Affine):
     """A number uniform on [0, 1) of which only an interval is known. Comparing it narrows the interval."""
 
     def __init__(self, chance: Chance) -> None:
+        super().__init__(self, ONE, ZERO)
         self.chance = chance
         self._low, self._high = ZERO, ONE
         self._spent = False
@@ -97,39 +186,17 @@ class Uniform(Symbol):
 
     def below(self, edge: Fraction) -> bool:
         """Whether the number is below `edge`."""
-        if not self._low < edge < self._high and not self._spent:
-            return edge >= self._high
-        return self.cell((ZERO, edge, ONE)) == 0
-
-    @by_element
-    def __lt__(self, bound: Any) -> bool:
-        return self._line() < bound
-
-    @by_element
-    def __gt__(self, bound: Any) -> bool:
-        return self._line() > bound
-
-    @by_element
-    def __add__(self, other: Any) -> Affine:
-        return self._line() + other
-
-    @by_element
-    def __sub__(self, other: Any) -> Affine:
-        return self._line() - other
-
-    @by_element
-    def __rsub__(self, other: Any) -> Affine:
-        return other - self._line()
-
-    @by_element
-    def __mul__(self, factor: Any) -> Affine:
-        return self._line() * factor
-
-    @by_element
-    def __truediv__(self, divisor: Any) -> Affine:
-        return self._line() / divisor
-
-    __radd__, __rmul__ = __add__, __mul__
+        if self._spent:
+            raise NotEnumerable("the sampler compares a uniform whose logarithm it uses too")
+        if self._high <= edge or edge <= self._low:
+            return self._high <= edge
+        low, high = self._low, self._high
+        below = (edge - low) / (high - low) if low or high != 1 else edge
+        if self.chance.choose((below, 1 - below)) == 0:
+            self._high = edge
+            return True
+        self._low = edge
+        return False
 
     def log(self) -> LogUniform:
         """Its logarithm, of which only the negative can be used: an exponential."""
@@ -140,76 +207,15 @@ class Uniform(Symbol):
         self._spent = True
         return LogUniform(Exponential(self.chance))
 
-    def _line(self) -> Affine:
-        return Affine(self, ONE, ZERO)
-
-
-class Affine(Symbol):
-    """`factor * U + shift`: what acceptance rules compare with p."""
-
-    def __init__(self, uniform: Uniform, factor: Fraction, shift: Fraction) -> None:
-        self._uniform, self._factor, self._shift = uniform, factor, shift
-
-    @by_element
-    def __add__(self, other: Any) -> Affine:
-        return Affine(self._uniform, self._factor, self._shift + self._known(other))
-
-    __radd__ = __add__
-
-    @by_element
-    def __sub__(self, other: Any) -> Affine:
-        return Affine(self._uniform, self._factor, self._shift - self._known(other))
-
-    @by_element
-    def __rsub__(self, other: Any) -> Affine:
-        return Affine(self._uniform, -self._factor, self._known(other) - self._shift)
-
-    @by_element
-    def __mul__(self, factor: Any) -> Affine:
-        by = self._known(factor)
-        return Affine(self._uniform, self._factor * by, self._shift * by)
-
-    __rmul__ = __mul__
-
-    @by_element
-    def __truediv__(self, divisor: Any) -> Affine:
-        by = self._known(divisor)
-        return Affine(self._uniform, self._factor / by, self._shift / by)
-
-    @by_element
-    def __lt__(self, bound: Any) -> bool:
-        return bool(bound > 0) if _beyond(bound) else self._less(self._known(bound), at_equal=False)
-
-    @by_element
-    def __le__(self, bound: Any) -> bool:
-        return bool(bound > 0) if _beyond(bound) else self._less(self._known(bound), at_equal=True)
-
-    @by_element
-    def __gt__(self, bound: Any) -> bool:
-        return bool(bound < 0) if _beyond(bound) else not self._less(self._known(bound), at_equal=True)
-
-    @by_element
-    def __ge__(self, bound: Any) -> bool:
-        return bool(bound < 0) if _beyond(bound) else not self._less(self._known(bound), at_equal=False)
-
-    def _less(self, bound: Fraction, *, at_equal: bool) -> bool:
-        if not self._factor:
-            return self._shift < bound or (at_equal and self._shift == bound)
-        below = self._uniform.below((bound - self._shift) / self._factor)
-        return below if self._factor > 0 else not below
-
-    def _known(self, number: Any) -> Fraction:
-        if isinstance(number, Symbol):
-            raise NotEnumerable("the sampler combines two random numbers in one comparison")
-        return self._uniform.chance.rational(number)
-
 
 def exactly(number: Any) -> Fraction:
     """`number` as a Fraction; floats are refused: rounded to floats, a law no longer sums to 1."""
-    if isinstance(number, Fraction):
+    if number.__class__ is Fraction:
         return number
-    if isinstance(number, Integral):
-        return Fraction(int(number))
+    if number.__class__ is Ratio:
+        return Fraction(number.numerator, number.denominator)
+    if isinstance(number, Rational):
+        return Fraction(int(number.numerator), int(number.denominator))
     raise TypeError(f"{number!r} is no rational number; exact enumeration takes Fractions and whole numbers only")
 
 

@@ -25,7 +25,7 @@ def accept_block(tree: DraftTree, probs: Floats, rng: RowChance) -> Accepted:
     weight[k]; its first i < k tokens, if no longer prefix is, with chance R / (R + 1 - weight[i]), where R is the mass
     of (weight[i] * p - q).clip(min=0) for the token after them. The root is always kept: its weight is 1.
     """
-    weights = [1.0]
+    weights: list[float] = [1]
     for node in range(1, len(tree.parents)):
         token, q = tree.tokens[node], tree.probs[node]
         weights.append(min(1, weights[-1] * probs[node - 1][token] / q[token]))
