@@ -23,9 +23,11 @@ Outcome = TypeVar("Outcome", bound="Hashable")
 Result = TypeVar("Result")
 MOST_PATHS = 1_000_000
 """Paths after which a walk is given up: minutes, and a sign that the function never ends on some path."""
+MOST_FORKS = 1_000
+"""Forks on one path after which it is given up."""
 
 
-class _Fork(NamedTuple):
+class Fork(NamedTuple):
     """A place where chance decides: the weight of each way on, and the way taken in this run."""
 
     weights: tuple[Fraction, ...]
@@ -35,10 +37,10 @@ class _Fork(NamedTuple):
 class SymbolicRandomness:
     """The chance handed to the function under test: it decides nothing by itself, every way is taken in some run."""
 
-    def __init__(self, forced: Sequence[_Fork], rational: Callable[[Any], Fraction] = exactly) -> None:
+    def __init__(self, forced: Sequence[Fork], rational: Callable[[Any], Fraction] = exactly) -> None:
         self._forced = forced
         self._uniforms: dict[Hashable, Uniform] = {}
-        self.forks: list[_Fork] = []
+        self.forks: list[Fork] = []
         self.rational = rational
 
     def uniform(self, slot: Hashable) -> Uniform:
@@ -62,7 +64,9 @@ class SymbolicRandomness:
         if len(weights) == 1:
             return 0
         step = len(self.forks)
-        fork = self._forced[step] if step < len(self._forced) else _Fork(weights, 0)
+        if step == MOST_FORKS:
+            raise NotEnumerable(f"more than {MOST_FORKS} forks on one path: does the function end whatever is drawn?")
+        fork = self._forced[step] if step < len(self._forced) else Fork(weights, 0)
         if fork.weights != weights:
             raise ValueError("the same choices led elsewhere; the function takes chance from somewhere else than rng")
         self.forks.append(fork)
@@ -73,13 +77,13 @@ def paths(
     run: Callable[[Any], Result],
     *,
     most_paths: int = MOST_PATHS,
-    chance: Callable[[Sequence[_Fork]], Any] = SymbolicRandomness,
+    chance: Callable[[Sequence[Fork]], Any] = SymbolicRandomness,
 ) -> Iterator[tuple[Result, Fraction]]:
     """What `run` returns on each path, and the chance of that path. `run` must take all its chance from its argument.
 
     Raises NotEnumerable after `most_paths`. `chance` makes the argument: a SymbolicRandomness or a class built on it.
     """
-    forced: list[_Fork] = []
+    forced: list[Fork] = []
     for _ in range(most_paths):
         given = chance(forced)
         result = run(given)
@@ -136,16 +140,16 @@ def _add(law: dict[Text, Fraction], text: Text, mass: Fraction) -> None:
     law[text] = law[text] + mass if text in law else mass
 
 
-def _next_path(forks: Sequence[_Fork]) -> list[_Fork]:
+def _next_path(forks: Sequence[Fork]) -> list[Fork]:
     """The choices that force the next untaken path, depth first; empty where all were taken."""
     for step in reversed(range(len(forks))):
         weights, taken = forks[step]
         if taken + 1 < len(weights):
-            return [*forks[:step], _Fork(weights, taken + 1)]
+            return [*forks[:step], Fork(weights, taken + 1)]
     return []
 
 
-def _mass(forks: Sequence[_Fork]) -> Fraction:
+def _mass(forks: Sequence[Fork]) -> Fraction:
     mass = Fraction(1)
     for fork in forks:
         mass *= fork.weights[fork.taken]

@@ -74,12 +74,23 @@ class Race(Symbol):
 
     @by_element
     def __add__(self, other: Any) -> Race:
+        return self._plus(other)
+
+    def _plus(self, other: Any) -> Race:
         if not self.logged:
             self._refuse("a sum with an exponential")
         factor = self.noise.chance.rational(math.exp(float(other)))
         return Race(self.noise, self.weight * factor, power=self.power, logged=True)
 
     __radd__ = __add__
+
+    @by_element
+    def __sub__(self, other: Any) -> Race:
+        return self._plus(-other)
+
+    @by_element
+    def __rsub__(self, other: Any) -> Race:
+        return (-self)._plus(other)
 
     @by_element
     def __lt__(self, other: Any) -> bool:

@@ -126,6 +126,9 @@ class Affine(Symbol):
         by = self._known(divisor)
         return Affine(self.uniform, self.factor / by, self.shift / by)
 
+    def __neg__(self) -> Affine:
+        return Affine(self.uniform, -self.factor, -self.shift)
+
     @by_element
     def __lt__(self, bound: Any) -> bool:
         return self._compared(bound, at_equal=False, below=True)

@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from draftgate.stats.exact import SymbolicRandomness, enumerate_law, paths
+from draftgate.stats.exact import enumerate_law, paths
 from draftgate.stats.races import Exponential, Race
+from draftgate.stats.rounding import RoundingRandomness
 from draftgate.stats.symbolic import NotEnumerable
 
 P = [Fraction(1, 6), Fraction(0), Fraction(1, 2), Fraction(1, 3)]
@@ -41,18 +42,19 @@ def test_a_race_draws_from_its_weights(race):
     assert LAW == enumerate_law(lambda chance: race(weights(*P), exponentials(chance, 4)))
 
 
-def test_a_gumbel_race_draws_from_the_exponentials_of_its_logits():
+@pytest.mark.parametrize(
+    "sign", [lambda a, b: a - b, lambda a, b: a + -b, lambda a, b: -(b - a), lambda a, b: 1 - b + a]
+)
+def test_a_gumbel_race_draws_from_the_exponentials_of_its_logits(sign):
     """exp(log p) is p up to rounding: floats are allowed here, and the law is as exact as they are."""
 
-    class Rounding(SymbolicRandomness):
-        def __init__(self, forced):
-            super().__init__(forced, Fraction)
-
     def race(chance):
-        return max(range(3), key=lambda t: math.log(LAW[(0, 2, 3)[t]]) + -((-chance.uniform(t).log()).log()))
+        noise = [(-chance.uniform(t).log()).log() for t in range(3)]
+        logits = [math.log(LAW[t]) for t in (0, 2, 3)]
+        return max(range(3), key=lambda t: sign(logits[t], noise[t]))
 
     found = {}
-    for token, mass in paths(race, chance=Rounding):
+    for token, mass in paths(race, chance=RoundingRandomness):
         found[token] = found.get(token, 0) + mass
 
     assert [1 / 6, 1 / 2, 1 / 3] == pytest.approx([float(found[token]) for token in range(3)], rel=1e-12)
@@ -83,6 +85,8 @@ def test_a_second_race_on_the_same_noise_is_refused():
         lambda e: e.log() * 2,
         lambda e: e.log().log(),
         lambda e: 1 / e.log(),
+        lambda e: 1 - e,
+        lambda e: e - 1,
         lambda e: e / 0,
         lambda e: e * -1,
         lambda e: e > 1 / e,
