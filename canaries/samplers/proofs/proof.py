@@ -5,10 +5,10 @@ A case that fails is a counterexample, not a hint. Cases are numbered, so that a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 from ....engine.verification.base import Rule
 from ....stats.bounds import contained_bound
@@ -17,16 +17,15 @@ from .cases import ONE, ZERO, Case, random_case
 from .rounds import Round, one_round
 from .rules import ProvedRule
 
-RoundOf: TypeAlias = Callable[[Case], Round]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What some cases showed; fractions as text.
+    """What some cases showed.
 
-    wrong, too_keen, too_shy: indices of cases where the law is not the target's, where more is accepted than any
-    lossless rule can, or less than the token rule (for rules of chains). gained: how much more was accepted than under
-    the token rule, and bound: how much that could have been, both summed over the cases of chains.
+    wrong, too_keen, too_shy: indices of cases where the law is not the target's, where more is accepted than by any
+    lossless rule, or less than by the token rule (for rules of chains). worst: the largest total variation, a fraction.
+    accepted, token and bound: tokens accepted by this rule, by the token rule (chains only), and by the best that is
+    conceivable, on average in each case and summed over cases.
     """
 
     cases: int
@@ -34,9 +33,9 @@ class Part:
     worst: str = "0"
     too_keen: tuple[int, ...] = ()
     too_shy: tuple[int, ...] = ()
-    accepted: str = "0"
-    token: str | None = None
-    bound: str = "0"
+    accepted: float = 0.0
+    token: float | None = None
+    bound: float = 0.0
 
     @property
     def failures(self) -> tuple[int, ...]:
@@ -59,34 +58,51 @@ def case_of(rule: ProvedRule, seed: int, index: int) -> Case:
     return random_case(seed, index, rule.shapes)
 
 
+class Outcome(NamedTuple):
+    """One case: the distance from the target's law, and how many tokens are accepted, at most and at least."""
+
+    distance: Fraction
+    accepted: Fraction
+    most: Fraction
+    least: Fraction
+    exactly: bool
+
+    @property
+    def too_shy(self) -> bool:
+        """Whether less is accepted than the rule must, or for the token rule another number than it must."""
+        return self.accepted < self.least or (self.exactly and self.accepted != self.least)
+
+
+def outcome(rule: ProvedRule, case: Case) -> Outcome:
+    """The case, enumerated whole."""
+    found = one_round(case, rule.drafting, rule.accept)
+    return Outcome(
+        distance=found.distance(case),
+        accepted=found.accepted,
+        most=most_accepted(case, found),
+        least=token_accepted(case) if rule.beside_token else ZERO,
+        exactly=rule.rule is Rule.TOKEN,
+    )
+
+
+def failing(rule: ProvedRule, case: Case) -> bool:
+    """Whether the case refutes the rule."""
+    found = outcome(rule, case)
+    return found.distance > 0 or found.accepted > found.most or found.too_shy
+
+
 def prove_part(rule: ProvedRule, indices: Iterable[int], seed: int) -> Part:
-    """What the rule does in these cases, each enumerated whole."""
-    wrong, keen, shy = [], [], []
-    worst, accepted, token, bound, count = ZERO, ZERO, ZERO, ZERO, 0
-    for index in indices:
-        case = case_of(rule, seed, index)
-        found = one_round(case, rule.drafting, rule.accept)
-        distance, most, least = found.distance(case), most_accepted(case, found), ZERO
-        if rule.beside_token:
-            least = token_accepted(case)
-            token += least
-        if distance:
-            wrong.append(index)
-        if found.accepted > most:
-            keen.append(index)
-        if found.accepted < least or (rule.rule is Rule.TOKEN and found.accepted != least):
-            shy.append(index)
-        worst, count = max(worst, distance), count + 1
-        accepted, bound = accepted + found.accepted, bound + most
+    """What the rule does in these cases."""
+    found = {index: outcome(rule, case_of(rule, seed, index)) for index in indices}
     return Part(
-        cases=count,
-        wrong=tuple(wrong),
-        worst=str(worst),
-        too_keen=tuple(keen),
-        too_shy=tuple(shy),
-        accepted=f"{float(accepted)}",
-        token=f"{float(token)}" if rule.beside_token else None,
-        bound=f"{float(bound)}",
+        cases=len(found),
+        wrong=tuple(index for index, one in found.items() if one.distance),
+        worst=str(max((one.distance for one in found.values()), default=ZERO)),
+        too_keen=tuple(index for index, one in found.items() if one.accepted > one.most),
+        too_shy=tuple(index for index, one in found.items() if one.too_shy),
+        accepted=float(sum(one.accepted for one in found.values())),
+        token=float(sum(one.least for one in found.values())) if rule.beside_token else None,
+        bound=float(sum(one.most for one in found.values())),
     )
 
 
@@ -100,9 +116,9 @@ def joined(parts: Iterable[Part]) -> Part:
         worst=str(max((Fraction(part.worst) for part in listed), default=ZERO)),
         too_keen=tuple(index for part in listed for index in part.too_keen),
         too_shy=tuple(index for part in listed for index in part.too_shy),
-        accepted=str(sum(float(part.accepted) for part in listed)),
-        token=str(sum(map(float, tokens))) if tokens else None,
-        bound=str(sum(float(part.bound) for part in listed)),
+        accepted=sum(part.accepted for part in listed),
+        token=sum(tokens) if tokens else None,
+        bound=sum(part.bound for part in listed),
     )
 
 

@@ -32,7 +32,7 @@ def test_a_chain_leaves_the_targets_law_as_it_is_and_keeps_between_the_token_rul
 def test_more_is_kept_than_under_the_token_rule():
     part = prove_part(BLOCK, range(CASES), 0)
 
-    assert float(part.token) < float(part.accepted) < float(part.bound)
+    assert part.token < part.accepted < part.bound
 
 
 @pytest.mark.parametrize("slip", WRONG_BLOCKS.values(), ids=WRONG_BLOCKS)

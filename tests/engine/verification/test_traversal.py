@@ -34,7 +34,7 @@ def test_it_keeps_more_of_drawn_trees_than_the_multi_draft_rule():
     for how in ("with replacement", "without replacement"):
         ours, theirs = (prove_part(RULES[f"{rule}, {how}"], range(CASES), 0) for rule in ("traversal", "multi-draft"))
 
-        assert float(theirs.accepted) < float(ours.accepted) < float(ours.bound)
+        assert theirs.accepted < ours.accepted < ours.bound
 
 
 def test_a_parent_that_is_handed_nothing_back_is_found():

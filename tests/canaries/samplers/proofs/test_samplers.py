@@ -106,7 +106,7 @@ def test_a_function_without_end_is_given_up(monkeypatch):
         sequence_round(CASES[0], endless)
     monkeypatch.setattr("draftgate.canaries.samplers.proofs.samplers.MOST_PATHS", 1)
     with pytest.raises(NotEnumerable, match="more than 1 paths"):
-        sequence_round(CASES[0], by_hand)
+        sequence_round(CASES[1], by_hand)
 
 
 def test_answers_that_are_none_are_refused():
