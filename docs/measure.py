@@ -5,6 +5,7 @@ Every figure comes from a run's `summary.json`, which is read only if it is that
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 RESULTS = Path(__file__).with_name("results.md")
+OTHERS = re.compile(r"<!-- \w+: written by docs/\w+\.py -->.*?<!-- end -->", re.DOTALL)
+"""What other scripts wrote on the page; it stays, behind the runs."""
 
 
 class Run(NamedTuple):
@@ -32,7 +35,9 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write("usage: python docs/measure.py RUN_FOLDER...\n")
         return 2
     folders = [Path(argument) for argument in arguments]
-    RESULTS.write_text(page([Run(summary.read(f), record.read(f).header) for f in folders]), encoding="utf-8")
+    text = page([Run(summary.read(f), record.read(f).header) for f in folders])
+    kept = OTHERS.findall(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+    RESULTS.write_text("\n".join([text, *(f"{block}\n" for block in kept)]), encoding="utf-8")
     return 0
 
 

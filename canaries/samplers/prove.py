@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from ... import __version__
-from ..errors import GateError, Interrupted, UsageError
-from ..record import Journal
+from .. import record
+from ..errors import GateError, Interrupted, RecordBroken, UsageError
 from ..report.progress import Progress, Silent, progress
 from .proofs.proof import Part, case_of, failing, joined, prove_part
 from .proofs.rules import RULES, ProvedRule
@@ -29,7 +29,13 @@ from .proofs.shrink import smallest, told
 CASES = 10_000
 PART = 250
 """Cases a part: seconds, so that little is lost when a proof is stopped."""
-PROVED = ("engine/verification", "engine/sampling.py", "engine/tree.py", "stats", "canaries/samplers/proofs")
+PROVED = (
+    "engine/verification",
+    "engine/sampling.py",
+    "engine/tree.py",
+    *(f"stats/{name}.py" for name in ("exact", "symbolic", "ratio", "bounds")),
+    *(f"canaries/samplers/proofs/{name}.py" for name in ("cases", "rounds", "rules", "proof")),
+)
 """What a proof rests on: a record made with other files is no proof of these."""
 
 Step = Callable[[str, Callable[[], Any]], Any]
@@ -61,17 +67,33 @@ def prove(rules: Iterable[ProvedRule], *, cases: int, seed: int, step: Step, sho
     return [_proof(rule, cases, seed, step, shown) for rule in asked]
 
 
+def read(folder: Path) -> list[Proof]:
+    """The proofs of a record. Raises RecordBroken where it is no proof, or not a whole one."""
+    found = record.read(folder)
+    if found.header.get("suite", {}).get("name") != "proof" or not found.ended:
+        raise RecordBroken(f"{folder} holds no whole proof; make one with --out, or finish it with --resume")
+    made: dict[str, list[Mapping[str, Any]]] = {}
+    for key, one in found.observations.items():
+        made.setdefault(key.rpartition("/")[0], []).append(one)
+    return [_joined(rule, parts) for rule, parts in made.items()]
+
+
+def _joined(rule: str, made: Sequence[Mapping[str, Any]], example: Sequence[str] = ()) -> Proof:
+    part = joined(Part.from_json(one["part"]) for one in made)
+    return Proof(rule=rule, part=part, seconds=sum(one["seconds"] for one in made), example=tuple(example))
+
+
 def _proof(rule: ProvedRule, cases: int, seed: int, step: Step, shown: Progress) -> Proof:
     made: list[Mapping[str, Any]] = []
     for start in range(0, cases, PART):
         shown.step(rule.name)
         stop = min(start + PART, cases)
         made.append(step(f"{rule.name}/{start}-{stop}", lambda a=start, b=stop: _timed(rule, range(a, b), seed)))  # type: ignore[misc]
-    part = joined(Part.from_json(one["part"]) for one in made)
-    example: tuple[str, ...] = ()
-    if part.failures:
-        example = tuple(told(smallest(case_of(rule, seed, part.failures[0]), lambda case: failing(rule, case))))
-    return Proof(rule=rule.name, part=part, seconds=sum(one["seconds"] for one in made), example=example)
+    proof = _joined(rule.name, made)
+    if proof.proved:
+        return proof
+    first = case_of(rule, seed, proof.part.failures[0])
+    return _joined(rule.name, made, told(smallest(first, lambda case: failing(rule, case))))
 
 
 def _timed(rule: ProvedRule, indices: range, seed: int) -> dict[str, Any]:
@@ -115,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _proved(options: argparse.Namespace, rules: Sequence[ProvedRule]) -> list[Proof]:
     if options.resume and not options.out:
         raise UsageError("--resume needs the folder of a record; add --out")
-    begin = Journal.resume if options.resume else Journal.create
+    begin = record.Journal.resume if options.resume else record.Journal.create
     shown = Silent() if options.json else progress()
     try:
         with begin(options.out, header(options.cases, options.seed)) if options.out else nullcontext() as journal:

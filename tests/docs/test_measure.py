@@ -76,3 +76,11 @@ def test_without_runs_nothing_is_written(measure, capsys):
     assert measure.main([]) == 2
     assert "usage" in capsys.readouterr().err
     assert not measure.RESULTS.exists()
+
+
+def test_what_other_scripts_wrote_on_the_page_stays(measure, tmp_path):
+    block = "<!-- proofs: written by docs/proofs.py -->\n## Proofs\n<!-- end -->"
+    first = written(measure, write_run(tmp_path / "run"))
+    measure.RESULTS.write_text(f"{first}\n{block}\n", encoding="utf-8")
+
+    assert f"{first}\n{block}\n" == written(measure, tmp_path / "run")

@@ -6,7 +6,7 @@ instead of drawing it; the drafts are drawn outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -63,7 +63,7 @@ class Round:
 
 def one_round(case: Case, drafting: Drafting, accept: Accept) -> Round:
     """The exact outcome of `accept` on all drafts of the case."""
-    emitted: dict[Text, Fraction] = {}
+    emitted: dict[tuple[Text, int], int] = {}
     contained: dict[Text, Fraction] = {}
     accepted = ZERO
     target, _ = case.swift
@@ -77,8 +77,18 @@ def one_round(case: Case, drafting: Drafting, accept: Accept) -> Round:
             accepted += here * len(path)
             for token, share in enumerate(last):
                 if share:
-                    emitted[*text, token] = emitted.get((*text, token), ZERO) + here * exactly(share)
-    return Round(completed(emitted, case.target.__getitem__, length=case.k + 1), accepted, contained)
+                    key = (*text, token), here.denominator * share.denominator
+                    emitted[key] = emitted.get(key, 0) + here.numerator * share.numerator
+    return Round(completed(_by_text(emitted), case.target.__getitem__, length=case.k + 1), accepted, contained)
+
+
+def _by_text(parts: Mapping[tuple[Text, int], int]) -> dict[Text, Fraction]:
+    """The mass of each text from numerators by text and denominator: one fraction for all that share both."""
+    law: dict[Text, Fraction] = {}
+    for (text, denominator), numerator in parts.items():
+        mass = Fraction(numerator, denominator)
+        law[text] = law[text] + mass if text in law else mass
+    return law
 
 
 class Noting(SymbolicRandomness):
