@@ -12,7 +12,7 @@ import shlex
 import signal
 import sys
 import traceback
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from datetime import UTC, datetime
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -82,6 +82,20 @@ def _publish(options: argparse.Namespace) -> int:
     return 0
 
 
+def _sampler(options: argparse.Namespace) -> int:
+    from .canaries.documents import plain
+    from .canaries.samplers import command
+
+    asked = command.Asked(**{key: getattr(options, key) for key in SAMPLER_OPTIONS})
+    with redirect_stdout(sys.stderr) if options.json else nullcontext():
+        summary = command.run(asked, quiet=options.json)
+    if options.json:
+        _print_json(plain(summary))
+    else:
+        sys.stdout.write(command.text(summary))
+    return 0 if summary["verdict"] == "PASS" else 1
+
+
 def _suite_list(options: argparse.Namespace) -> int:
     from .suites import loader
 
@@ -119,6 +133,9 @@ def _faults_list(options: argparse.Namespace) -> int:
 RUN_OPTIONS = ("suite", "baseline", "candidate", "model", "fault", "claim", "out", "seed", "resume")
 
 
+SAMPLER_OPTIONS = ("sampler", "seed", "effect", "budget", "limit", "dtype", "device")
+
+
 class _Parser(argparse.ArgumentParser):
     """Refuses in one line, like everything else here."""
 
@@ -148,6 +165,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands)
+    _add_sampler(commands)
     report = _add(commands, "report", _report, "show a finished run again")
     report.add_argument("run", type=Path, metavar="RUN", help="folder of the run")
     publish = _add(commands, "publish", _publish, "judge a run again and, if it passes, write its result")
@@ -177,6 +195,19 @@ def _add_run(commands: Any) -> None:
     run.add_argument("--resume", action="store_true", help="go on with the run in --out")
 
 
+def _add_sampler(commands: Any) -> None:
+    sampler = _add(commands, "sampler", _sampler, "judge a sampler of your own on known laws")
+    sampler.add_argument("sampler", metavar="CALLABLE", help="module:name or file.py:name")
+    sampler.add_argument("--effect", type=_effect, metavar="TV", help="total variation to find (default: the suite's)")
+    sampler.add_argument("--budget", type=_ratio, metavar="SECONDS", help="draw no longer: finds larger effects only")
+    sampler.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
+    sampler.add_argument("--limit", type=_ratio, metavar="SECONDS", help="the most that one call may take")
+    sampler.add_argument(
+        "--dtype", choices=("float32", "float64"), default="float32", help="of laws (default: float32)"
+    )
+    sampler.add_argument("--device", default="cpu", metavar="NAME", help="where the tensors are (default: cpu)")
+
+
 def _add(commands: Any, name: str, command: Callable[[argparse.Namespace], int], summary: str) -> _Parser:
     parser: _Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
@@ -196,6 +227,16 @@ def _ratio(text: str) -> float:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
         raise argparse.ArgumentTypeError(f"{text} is not a ratio; give a number above 0, such as 1.8")
+    return value
+
+
+def _effect(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no total variation; give a number between 0 and 1, such as 0.01")
     return value
 
 

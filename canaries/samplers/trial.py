@@ -1,0 +1,163 @@
+"""Draws rounds from a sampler on known laws and counts what comes out. Decides nothing.
+
+Each call has rows of all problems of a bundle, in one random order: a sampler that takes another row's or another
+position's law cannot hide. Shorter outputs are completed with the target's own law, so that what is counted is the law
+of the first K + 1 tokens however few a round emits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Generator, Tensor
+
+from ..errors import ContractBroken
+from .calling import Caller
+from .interface import END, Inputs, Pair, Sampler, check_inputs
+from .laws import Bundle, Floats
+from .tables import Tables, likelier_first
+
+Ints = npt.NDArray[np.int64]
+MOST_CELLS = 4096
+"""Raw outcomes of a problem up to which joint laws are counted term by term."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a sampler is called. `ours` draws what we draw; `theirs` is handed to the sampler and to nobody else."""
+
+    ours: Generator
+    theirs: Generator
+    batch: int
+    seconds: float
+    dtype: torch.dtype = torch.float32
+    device: torch.device = torch.device("cpu")
+
+
+@dataclass(slots=True)
+class Seen:
+    """What came out of the rounds of one bundle with M problems.
+
+    Where outcomes are few: joint (M, V**(K+1)), completed; raw (M, (V+1)**(K+1)), as they came, the end written as V.
+    Where they are many, both are None, and there are: tokens, for each position (M * S**i, V), completed, by state;
+    classes (M, S**(K+1)), what each token is modulo S. Always: emitted (M, K+2), how many tokens rounds emitted;
+    drafted: the drafter's own tokens as numbers that are uniform if it reports its law truly.
+    """
+
+    joint: Ints | None
+    raw: Ints | None
+    tokens: list[Ints]
+    classes: Ints
+    emitted: Ints
+    drafted: list[Floats] = field(default_factory=list)
+
+
+class Trial:
+    """One bundle on which a sampler, or a (drafter, sampler) pair, is tried."""
+
+    def __init__(self, bundle: Bundle, sampler: Sampler | Pair, settings: Settings) -> None:
+        self.bundle, self.settings = bundle, settings
+        self.pair = sampler if isinstance(sampler, Pair) else None
+        self.call = Caller(sampler.sampler if isinstance(sampler, Pair) else sampler, seconds=settings.seconds)
+        self.tables = Tables(bundle, settings.dtype, settings.device)
+        m = len(bundle.problems)
+        self.rows = max(1, settings.batch // m) * m
+        self.which = (torch.randperm(self.rows, generator=settings.ours) % m).contiguous()
+        self.calls = 0
+        self.seen = self._empty(m)
+
+    def _empty(self, m: int) -> Seen:
+        v, s, steps = self.bundle.vocabulary, self.bundle.memory, self.bundle.draft_length + 1
+        few = few_outcomes(self.bundle)
+        return Seen(
+            joint=np.zeros((m, v**steps), np.int64) if few else None,
+            raw=np.zeros((m, (v + 1) ** steps), np.int64) if few else None,
+            tokens=[] if few else [np.zeros((m * s**i, v), np.int64) for i in range(steps)],
+            classes=np.zeros((m, 0 if few else s**steps), np.int64),
+            emitted=np.zeros((m, steps + 1), np.int64),
+        )
+
+    @property
+    def rounds_a_call(self) -> int:
+        """Rounds of each problem in one call."""
+        return self.rows // len(self.bundle.problems)
+
+    def run(self, calls: int) -> None:
+        """`calls` calls are drawn and counted. Raises ContractBroken or SamplerFailed."""
+        for _ in range(calls):
+            inputs = self.draft()
+            if self.calls == 0:
+                self._check(inputs)
+                answer = self.call.first(inputs, self.settings.theirs)
+            else:
+                answer = self.call(inputs, self.settings.theirs)
+            self.count(answer.cpu())
+            self.calls += 1
+
+    def _check(self, inputs: Inputs) -> None:
+        try:
+            check_inputs(inputs)
+        except ValueError as error:
+            if self.pair is None:  # our own laws: a mistake of ours
+                raise
+            raise ContractBroken(f"the drafter's answer: {error}") from error
+
+    def draft(self) -> Inputs:
+        """Fresh inputs for one call."""
+        state, tokens, reported = self.which, [], []
+        for place in range(self.bundle.draft_length):
+            if self.pair is None:
+                drawn = self.tables.drafting[place].draw(state, self.settings.ours)
+            else:
+                drawn, probs = self._drafted(self.pair, place, state)
+                reported.append(probs)
+            tokens.append(drawn)
+            state = self.tables.next(state, drawn)
+        x = torch.stack(tokens, dim=1) if tokens else torch.zeros((self.rows, 0), dtype=torch.int64)
+        at = state.to(self.settings.device)
+        draft = torch.stack(reported, dim=1) if reported else self.tables.draft.index_select(0, at)
+        return Inputs(self.tables.target.index_select(0, at), draft, x.to(self.settings.device))
+
+    def _drafted(self, pair: Pair, place: int, state: Tensor) -> tuple[Tensor, Tensor]:
+        """One token a row from the pair's own drafter, and the law it reports."""
+        laws = self.tables.drafter_laws(place, state)
+        tokens, probs = self.call.guarded(pair.drafter, laws, self.settings.theirs)
+        found = tokens.cpu().to(torch.int64)
+        if found.shape != state.shape or not ((found >= 0) & (found < self.bundle.vocabulary)).all():
+            raise ContractBroken(f"the drafter must return one token id a row; got shape {tuple(found.shape)}")
+        self.seen.drafted.append(likelier_first(probs.cpu().double(), found, self.settings.ours).numpy())
+        return found, probs
+
+    def count(self, tokens: Tensor) -> None:
+        """The answers (B, K + 1) are completed and counted."""
+        v, seen, code, raw, state = self.bundle.vocabulary, self.seen, self.which, self.which, self.which
+        for place in range(tokens.shape[1]):
+            token = whole = tokens[:, place]
+            if place:
+                drawn = self.tables.completing[place].draw(state, self.settings.ours)
+                whole = torch.where(token == END, drawn, token)
+            if seen.joint is None:
+                seen.tokens[place] += _tally(state * v + whole, seen.tokens[place])
+            else:
+                code, raw = code * v + whole, raw * (v + 1) + torch.where(token == END, v, token)
+            state = self.tables.next(state, whole)
+        if seen.joint is not None and seen.raw is not None:
+            seen.joint += _tally(code, seen.joint)
+            seen.raw += _tally(raw, seen.raw)
+        else:
+            seen.classes += _tally(state, seen.classes)
+        lengths = (tokens != END).sum(dim=1)
+        seen.emitted += _tally(self.which * seen.emitted.shape[1] + lengths, seen.emitted)
+
+
+def few_outcomes(bundle: Bundle) -> bool:
+    """Whether whole outcomes are counted, not tokens by position."""
+    return (bundle.vocabulary + 1) ** (bundle.draft_length + 1) <= MOST_CELLS
+
+
+def _tally(code: Tensor, like: Ints) -> Ints:
+    found: Ints = np.bincount(code.numpy(), minlength=like.size).reshape(like.shape)
+    return found
