@@ -133,7 +133,13 @@ def _faults_list(options: argparse.Namespace) -> int:
 RUN_OPTIONS = ("suite", "baseline", "candidate", "model", "fault", "claim", "out", "seed", "resume")
 
 
-SAMPLER_OPTIONS = ("sampler", "seed", "effect", "budget", "limit", "dtype", "device")
+SAMPLER_OPTIONS = ("sampler", "adapter", "rule", "reference", "seed", "effect", "budget", "limit", "dtype", "device")
+
+
+SIGNATURES = (
+    "batch", "per-sequence", "numpy-sequence", "numpy", "logits", "chosen", "vllm", "jax", "tree", "engine", "pair",
+)  # fmt: skip
+RULES = ("token", "block", "multi-draft", "unknown")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -198,6 +204,15 @@ def _add_run(commands: Any) -> None:
 def _add_sampler(commands: Any) -> None:
     sampler = _add(commands, "sampler", _sampler, "judge a sampler of your own on known laws")
     sampler.add_argument("sampler", metavar="CALLABLE", help="module:name or file.py:name")
+    sampler.add_argument(
+        "--as", dest="adapter", choices=SIGNATURES, default="batch", help="its signature (default: batch)"
+    )
+    sampler.add_argument(
+        "--rule", choices=RULES, default="unknown", help="judge also where rounds end, as this rule does"
+    )
+    sampler.add_argument(
+        "--reference", metavar="CALLABLE", help="another that must give the same tokens on the same seed"
+    )
     sampler.add_argument("--effect", type=_effect, metavar="TV", help="total variation to find (default: the suite's)")
     sampler.add_argument("--budget", type=_ratio, metavar="SECONDS", help="draw no longer: finds larger effects only")
     sampler.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")

@@ -82,6 +82,7 @@ class Reference:
 
     rows: int
     rate: float
+    effect: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,10 +24,10 @@ class TimeIsUp(BaseException):
 
 
 class Caller:
-    """One sampler under contract. `seconds` is the most that one call may take."""
+    """One sampler under contract: answers of `steps` tokens, at most `seconds` a call."""
 
-    def __init__(self, sampler: Sampler, *, seconds: float) -> None:
-        self.sampler, self.seconds = sampler, seconds
+    def __init__(self, sampler: Sampler, steps: int, *, seconds: float) -> None:
+        self.sampler, self.steps, self.seconds = sampler, steps, seconds
 
     def __call__(self, inputs: Inputs, generator: Generator) -> Tensor:
         """The sampler's answer as int64 (B, K + 1). Raises ContractBroken or SamplerFailed."""
@@ -35,7 +35,8 @@ class Caller:
         answer = self.guarded(self.sampler, *inputs, generator)
         if inputs.versions() != versions:
             raise ContractBroken(f"the sampler wrote to {_written(inputs, versions)}; it must leave its inputs alone")
-        return checked_tokens(answer, inputs)
+        rows, _, vocabulary = inputs.target_probs.shape
+        return checked_tokens(answer, (rows, self.steps), vocabulary)
 
     def guarded(self, call: Any, *arguments: Any) -> Any:
         """What `call(*arguments)` returns; SamplerFailed in one line where it raises or does not return in time."""

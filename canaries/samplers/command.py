@@ -14,9 +14,11 @@ from ..errors import UsageError
 from ..reasons import CULPRITS, REASONS
 from ..report.progress import progress
 from ..report.text import clean
-from .interface import Pair, Sampler
-from .judge import Options, judge
+from .adapters.registry import ADAPTERS
+from .interface import Adapted, Pair, Sampler
+from .judge import judge
 from .loading import load
+from .run import Options
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
@@ -26,6 +28,9 @@ class Asked:
     """The command line of `draftgate sampler`."""
 
     sampler: str
+    adapter: str
+    rule: str
+    reference: str | None
     seed: int
     effect: float | None
     budget: float | None
@@ -36,11 +41,12 @@ class Asked:
 
 def run(asked: Asked, *, quiet: bool) -> dict[str, Any]:
     """The summary of one sampler; its first line is printed before the draws unless `quiet`."""
-    loaded = load(asked.sampler)
     _check_device(asked.device)
-    sampler: Sampler | Pair = loaded
+    sampler = adapted(asked.sampler, asked.adapter)
     options = Options(
         name=asked.sampler,
+        rule=asked.rule,
+        reference=adapted(asked.reference, asked.adapter) if asked.reference else None,
         seed=asked.seed,
         effect=asked.effect,
         budget=asked.budget,
@@ -49,6 +55,17 @@ def run(asked: Asked, *, quiet: bool) -> dict[str, Any]:
         device=asked.device,
     )
     return judge(sampler, options, progress(), _silent if quiet else _say)
+
+
+def adapted(named: str, adapter: str) -> Sampler | Pair:
+    """What `named` names, adapted to a sampler; what is adapted already, and a Pair, stay as they are."""
+    found = load(named)
+    if isinstance(found, Adapted | Pair):
+        return found
+    try:
+        return ADAPTERS[adapter].adapt(found)
+    except ImportError as error:
+        raise UsageError(f"--as {adapter} needs a library that is not installed ({error.name})") from error
 
 
 def text(summary: Mapping[str, Any]) -> str:
@@ -61,6 +78,7 @@ def text(summary: Mapping[str, Any]) -> str:
         row = REASONS[Reason(reason)]
         lines.append(f"{reason} ({row.culprit})")
         lines += [f"  - {held.check} ({held.cell}): {clean(held.summary)}" for held in several]
+    lines += [f"  also: {clean(hint)}" for hint in summary["hints"]]
     lines += _table(summary["findings"])
     share = summary["false_alarm"] / max(1, len(summary["ledger"]))
     lines.append(

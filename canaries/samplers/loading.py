@@ -13,8 +13,8 @@ from typing import Any
 from ..errors import UsageError
 
 
-def load(named: str) -> Callable[..., Any]:
-    """The callable. Raises UsageError in one line where there is none."""
+def load(named: str) -> Any:
+    """The callable, or a pair of them. Raises UsageError in one line where there is none."""
     place, colon, name = named.rpartition(":")
     if not (colon and place and name):
         raise UsageError(f"{named!r} names no callable; write module:name or file.py:name")
@@ -25,9 +25,9 @@ def load(named: str) -> Callable[..., Any]:
     if found is None:
         there = ", ".join(sorted(n for n, x in vars(module).items() if callable(x) and not n.startswith("_"))[:8])
         raise UsageError(f"{place} has no {name!r}; its callables: {there or 'none'}")
-    if not callable(found):
+    if not (callable(found) or isinstance(found, tuple)):
         raise UsageError(f"{named} is a {type(found).__name__}, not a callable")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _file(path: Path) -> ModuleType:

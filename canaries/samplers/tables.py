@@ -14,7 +14,7 @@ class Tables:
     """The laws of a bundle of M problems. A row's state at position i is `problem * S**i + state`.
 
     target (M * S**K, K + 1, V) and draft (M * S**K, K, V) hold, for each state at the last position, the laws on the
-    way there.
+    way there, ready for the sampler; target_at[i] and draft_at[i] (M * S**i, V) each position's laws in float64.
     """
 
     def __init__(self, bundle: Bundle, dtype: torch.dtype, device: torch.device) -> None:
@@ -25,13 +25,15 @@ class Tables:
         draft = [np.concatenate([p.draft[i] for p in problems]) for i in range(k)]
         passed = [laws[ends // s ** (k - i)] for i, laws in enumerate(target)]
         self.target = torch.from_numpy(np.stack(passed, axis=1)).to(device, dtype)
+        self.target_at = [torch.from_numpy(laws) for laws in target]
+        self.draft_at = [torch.from_numpy(laws) for laws in draft]
         self.draft = self.target[:, :0]
         if k:
             passed = [laws[ends // s ** (k - i)] for i, laws in enumerate(draft)]
             self.draft = torch.from_numpy(np.stack(passed, axis=1)).to(device, dtype)
         self.drafting = [AliasTable(laws) for laws in draft]
         self.completing = [AliasTable(laws) for laws in target]
-        self._drafter = [torch.from_numpy(laws).to(device, dtype) for laws in draft]
+        self._drafter = [laws.to(device, dtype) for laws in self.draft_at]
 
     def next(self, state: Tensor, token: Tensor) -> Tensor:
         """The states after `token`, all (B,)."""

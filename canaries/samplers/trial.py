@@ -7,34 +7,24 @@ of the first K + 1 tokens however few a round emits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from ..errors import ContractBroken
 from .calling import Caller
+from .drafting import Settings, drafting
 from .interface import END, Inputs, Pair, Sampler, check_inputs
-from .laws import Bundle, Floats
-from .tables import Tables, likelier_first
+from .laws import Bundle
+from .tables import Tables
 
 Ints = npt.NDArray[np.int64]
 MOST_CELLS = 4096
 """Raw outcomes of a problem up to which joint laws are counted term by term."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How a sampler is called. `ours` draws what we draw; `theirs` is handed to the sampler and to nobody else."""
-
-    ours: Generator
-    theirs: Generator
-    batch: int
-    seconds: float
-    dtype: torch.dtype = torch.float32
-    device: torch.device = torch.device("cpu")
 
 
 @dataclass(slots=True)
@@ -43,8 +33,7 @@ class Seen:
 
     Where outcomes are few: joint (M, V**(K+1)), completed; raw (M, (V+1)**(K+1)), as they came, the end written as V.
     Where they are many, both are None, and there are: tokens, for each position (M * S**i, V), completed, by state;
-    classes (M, S**(K+1)), what each token is modulo S. Always: emitted (M, K+2), how many tokens rounds emitted;
-    drafted: the drafter's own tokens as numbers that are uniform if it reports its law truly.
+    classes (M, S**(K+1)), what each token is modulo S. Always: emitted (M, K+2), how many tokens rounds emitted.
     """
 
     joint: Ints | None
@@ -52,22 +41,29 @@ class Seen:
     tokens: list[Ints]
     classes: Ints
     emitted: Ints
-    drafted: list[Floats] = field(default_factory=list)
+
+
+class Answer(NamedTuple):
+    """One call: what the sampler was given, and its tokens (B, K + 1)."""
+
+    inputs: Inputs
+    tokens: Tensor
 
 
 class Trial:
     """One bundle on which a sampler, or a (drafter, sampler) pair, is tried."""
 
     def __init__(self, bundle: Bundle, sampler: Sampler | Pair, settings: Settings) -> None:
-        self.bundle, self.settings = bundle, settings
-        self.pair = sampler if isinstance(sampler, Pair) else None
-        self.call = Caller(sampler.sampler if isinstance(sampler, Pair) else sampler, seconds=settings.seconds)
+        self.bundle, self.settings, self.sampler = bundle, settings, sampler
+        inner = sampler.sampler if isinstance(sampler, Pair) else sampler
+        self.call = Caller(inner, bundle.draft_length + 1, seconds=settings.seconds)
         self.tables = Tables(bundle, settings.dtype, settings.device)
         m = len(bundle.problems)
         self.rows = max(1, settings.batch // m) * m
         self.which = (torch.randperm(self.rows, generator=settings.ours) % m).contiguous()
         self.calls = 0
         self.seen = self._empty(m)
+        self.drafting = drafting(sampler, self.tables, self.call, settings)
 
     def _empty(self, m: int) -> Seen:
         v, s, steps = self.bundle.vocabulary, self.bundle.memory, self.bundle.draft_length + 1
@@ -85,10 +81,25 @@ class Trial:
         """Rounds of each problem in one call."""
         return self.rows // len(self.bundle.problems)
 
+    def once(self) -> Answer:
+        """What one call is given and gives, uncounted."""
+        inputs = self.drafting.draw(self.which)
+        return Answer(inputs, self.call(inputs, self.settings.theirs))
+
+    def repeated(self) -> None:
+        """Raises ContractBroken unless the same chance gives the same answer again."""
+        first, again = twice(self, self)
+        if not torch.equal(first.tokens, again.tokens):
+            row = int((first.tokens != again.tokens).any(dim=1).nonzero()[0, 0])
+            raise ContractBroken(
+                f"the same inputs and generator state gave {first.tokens[row].tolist()} and then "
+                f"{again.tokens[row].tolist()} in row {row}; all chance must come from the generator handed over"
+            )
+
     def run(self, calls: int) -> None:
         """`calls` calls are drawn and counted. Raises ContractBroken or SamplerFailed."""
         for _ in range(calls):
-            inputs = self.draft()
+            inputs = self.drafting.draw(self.which)
             if self.calls == 0:
                 self._check(inputs)
                 answer = self.call.first(inputs, self.settings.theirs)
@@ -101,35 +112,18 @@ class Trial:
         try:
             check_inputs(inputs)
         except ValueError as error:
-            if self.pair is None:  # our own laws: a mistake of ours
+            if not isinstance(self.sampler, Pair):  # our own laws: a mistake of ours
                 raise
             raise ContractBroken(f"the drafter's answer: {error}") from error
 
-    def draft(self) -> Inputs:
-        """Fresh inputs for one call."""
-        state, tokens, reported = self.which, [], []
-        for place in range(self.bundle.draft_length):
-            if self.pair is None:
-                drawn = self.tables.drafting[place].draw(state, self.settings.ours)
-            else:
-                drawn, probs = self._drafted(self.pair, place, state)
-                reported.append(probs)
-            tokens.append(drawn)
-            state = self.tables.next(state, drawn)
-        x = torch.stack(tokens, dim=1) if tokens else torch.zeros((self.rows, 0), dtype=torch.int64)
-        at = state.to(self.settings.device)
-        draft = torch.stack(reported, dim=1) if reported else self.tables.draft.index_select(0, at)
-        return Inputs(self.tables.target.index_select(0, at), draft, x.to(self.settings.device))
-
-    def _drafted(self, pair: Pair, place: int, state: Tensor) -> tuple[Tensor, Tensor]:
-        """One token a row from the pair's own drafter, and the law it reports."""
-        laws = self.tables.drafter_laws(place, state)
-        tokens, probs = self.call.guarded(pair.drafter, laws, self.settings.theirs)
-        found = tokens.cpu().to(torch.int64)
-        if found.shape != state.shape or not ((found >= 0) & (found < self.bundle.vocabulary)).all():
-            raise ContractBroken(f"the drafter must return one token id a row; got shape {tuple(found.shape)}")
-        self.seen.drafted.append(likelier_first(probs.cpu().double(), found, self.settings.ours).numpy())
-        return found, probs
+    def completed(self, tokens: Tensor) -> Tensor:
+        """The answers (B, K + 1), what is missing at their ends drawn from the target's own law."""
+        state, whole = self.which, tokens.clone()
+        for place in range(tokens.shape[1]):
+            drawn = self.tables.completing[place].draw(state, self.settings.ours)
+            whole[:, place] = torch.where(tokens[:, place] == END, drawn, tokens[:, place])
+            state = self.tables.next(state, whole[:, place])
+        return whole
 
     def count(self, tokens: Tensor) -> None:
         """The answers (B, K + 1) are completed and counted."""
@@ -151,6 +145,15 @@ class Trial:
             seen.classes += _tally(state, seen.classes)
         lengths = (tokens != END).sum(dim=1)
         seen.emitted += _tally(self.which * seen.emitted.shape[1] + lengths, seen.emitted)
+
+
+def twice(one: Trial, other: Trial) -> tuple[Answer, Answer]:
+    """One call of each, on the same chance: that of `one`."""
+    ours, theirs = one.settings.ours.get_state(), one.settings.theirs.get_state()
+    first = one.once()
+    other.settings.ours.set_state(ours)
+    other.settings.theirs.set_state(theirs)
+    return first, other.once()
 
 
 def few_outcomes(bundle: Bundle) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ....stats.decision import Decision, decide
 from ....stats.design import Design
 from ....stats.evidence import Evidence
 from ...contracts import Finding, Reason, Status
+from ..drafting import Paired
 from ..trial import Seen
 
 
@@ -22,10 +23,11 @@ class Rates(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What a test may see: the counts of its bundle, and chance of our own for randomised transforms."""
+    """What a test may see: counts of its bundle, chance of our own for randomised transforms, a pair's own drafts."""
 
     seen: Seen
     chance: np.random.Generator
+    drafted: Paired | None = None
 
 
 class Test(Protocol):
@@ -42,7 +44,7 @@ class Test(Protocol):
     def design(self, n: int, rates: Rates) -> Design:
         """What `n` draws show, before any data."""
 
-    def evidence(self, look: Look, rates: Rates) -> Evidence:
+    def evidence(self, look: Any, rates: Rates) -> Evidence:
         """What the draws say."""
 
 
@@ -53,7 +55,7 @@ DECIDED = {
 }
 
 
-def judge(test: Test, look: Look, rates: Rates) -> Finding:
+def judge(test: Test, look: Look | None, rates: Rates) -> Finding:
     """The finding of one test."""
     evidence = test.evidence(look, rates)
     design = test.design(evidence.n, rates)

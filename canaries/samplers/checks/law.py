@@ -15,7 +15,7 @@ from ....stats.design import Design, rate_draws
 from ....stats.evidence import Evidence
 from ...contracts import Reason
 from ..laws import Bundle, Floats
-from ..trial import Ints, few_outcomes
+from ..trial import Ints, Seen, few_outcomes
 from .base import Look, Rates, Test
 
 MOST_MARGINAL = 64
@@ -42,22 +42,22 @@ class LawTest:
         """The smallest distance seen, once thin cells are merged."""
         return chi_square.design(n, self.law, false_alarm=rates.false_alarm, miss=rates.miss)
 
-    def counts(self, look: Look) -> Ints:
+    def counts(self, seen: Seen) -> Ints:
         """The counts of this test's cells."""
         if self.check == "joint":
-            assert look.seen.joint is not None
-            return look.seen.joint[self.index]
+            assert seen.joint is not None
+            return seen.joint[self.index]
         if self.check == "classes":
-            return look.seen.classes[self.index]
-        tokens = look.seen.tokens[self.place]
-        rows = len(tokens) // len(look.seen.classes)
+            return seen.classes[self.index]
+        tokens = seen.tokens[self.place]
+        rows = len(tokens) // len(seen.classes)
         whole: Ints = tokens[self.index * rows : (self.index + 1) * rows].sum(axis=0)
         return whole
 
     def evidence(self, look: Look, rates: Rates) -> Evidence:
         """Counts outside the support are left to `support`."""
         return chi_square.goodness_of_fit(
-            np.where(self.law > 0, self.counts(look), 0),
+            np.where(self.law > 0, self.counts(look.seen), 0),
             self.law,
             hypothesis="emitted tokens follow the target's law",
             floor=chi_square.expected_floor(rates.false_alarm),

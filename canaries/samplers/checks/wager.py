@@ -9,7 +9,7 @@ from ....stats import e_process
 from ....stats.evidence import Evidence
 from ...contracts import Finding, Reason, Status
 from ..laws import Bundle
-from .base import Look
+from ..trial import Seen
 from .law import LawTest, tests
 
 CHECK = "wager"
@@ -24,10 +24,10 @@ class Wager:
         self._best = [0.0] * len(self.tests)
         self._n = [0] * len(self.tests)
 
-    def look(self, look: Look) -> None:
+    def look(self, seen: Seen) -> None:
         """The largest wealth so far stands."""
         for i, test in enumerate(self.tests):
-            counts = test.counts(look)
+            counts = test.counts(seen)
             self._n[i] = int(counts.sum())
             self._best[i] = max(self._best[i], e_process.log_wealth(counts, test.law, weights=self._weights))
 
