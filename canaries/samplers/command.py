@@ -18,6 +18,7 @@ from .adapters.registry import ADAPTERS
 from .interface import Adapted, Pair, Sampler
 from .judge import judge
 from .loading import load
+from .minimal import minimal, settings_for
 from .run import Options
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -54,7 +55,8 @@ def run(asked: Asked, *, quiet: bool) -> dict[str, Any]:
         dtype=DTYPES[asked.dtype],
         device=asked.device,
     )
-    return judge(sampler, options, progress(), _silent if quiet else _say)
+    summary = judge(sampler, options, progress(), _silent if quiet else _say)
+    return {**summary, "example": example(sampler, summary)}
 
 
 def adapted(named: str, adapter: str) -> Sampler | Pair:
@@ -85,7 +87,21 @@ def text(summary: Mapping[str, Any]) -> str:
         f"ledger: {summary['false_alarm']:g} a run over {len(summary['ledger'])} tests, {share:.2g} each; "
         f"miss {summary['miss']:g} at the effects named"
     )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, summary.get("example", "")]).rstrip() + "\n"
+
+
+def example(sampler: Sampler | Pair, summary: Mapping[str, Any]) -> str:
+    """The smallest laws on which a wrong law shows, with a test to paste; nothing where none was found."""
+    slow = isinstance(sampler, Adapted)
+    if slow and (sampler.parents or sampler.chosen):
+        return ""
+    if not any(held.reason == Reason.DISTRIBUTION for held in summary["reasons"]):
+        return ""
+    found = minimal(sampler, settings_for(summary["seed"], 512 if slow else 4096, 10.0))
+    if found is None:
+        return ""
+    name = summary["sampler"].rpartition(":")[2].replace(".", "_")
+    return f"{found.text()}\n\n{found.test(name)}"
 
 
 def _table(findings: Any) -> list[str]:

@@ -79,7 +79,7 @@ class Run:
         return Trial(bundle, sampler or self.sampler, settings)
 
     def prepare(self) -> None:
-        """The plan stands; before it, every bundle was tried: can calls be repeated, how long do they take?"""
+        """The plan stands; every bundle was tried before it: can calls be repeated, and how long do they take."""
         took = {}
         for number, bundle in enumerate(self.bundles):
             trial = self._trial(bundle, 100 + number)
@@ -95,8 +95,8 @@ class Run:
             bought = effect * (self.seconds / self.options.budget) ** 0.5
             if bought > design.coarsest:
                 raise UsageError(
-                    f"{self.options.budget:g} s buy an effect of {bought:.2g} only, and above {design.coarsest} nothing "
-                    f"is judged; give --budget {self.seconds * (effect / design.coarsest) ** 2 * 1.2 + 1:.0f} or more"
+                    f"{self.options.budget:g} s buy an effect of {bought:.2g} only; above {design.coarsest} nothing is "
+                    f"judged: give --budget {self.seconds * (effect / design.coarsest) ** 2 * 1.2 + 1:.0f} or more"
                 )
             self._plan(bought, took)
 
