@@ -96,6 +96,13 @@ def _sampler(options: argparse.Namespace) -> int:
     return 0 if summary["verdict"] == "PASS" else 1
 
 
+def _plan(options: argparse.Namespace) -> int:
+    from .canaries.samplers import planning
+
+    given = {key: getattr(options, key) for key in ("effect", "draws", "cells", "false_alarm", "miss")}
+    return _show_choices(planning.rows(**given), options)
+
+
 def _suite_list(options: argparse.Namespace) -> int:
     from .suites import loader
 
@@ -172,6 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands)
     _add_sampler(commands)
+    _add_plan(commands)
     report = _add(commands, "report", _report, "show a finished run again")
     report.add_argument("run", type=Path, metavar="RUN", help="folder of the run")
     publish = _add(commands, "publish", _publish, "judge a run again and, if it passes, write its result")
@@ -223,6 +231,16 @@ def _add_sampler(commands: Any) -> None:
     sampler.add_argument("--device", default="cpu", metavar="NAME", help="where the tensors are (default: cpu)")
 
 
+def _add_plan(commands: Any) -> None:
+    plan = _add(commands, "plan", _plan, "how many draws an effect takes, or what so many draws show")
+    asked = plan.add_mutually_exclusive_group()
+    asked.add_argument("--effect", type=_effect, metavar="SIZE", help="effect to find (default: the samplers' suite's)")
+    asked.add_argument("--draws", type=_count, metavar="N", help="draws that can be made")
+    plan.add_argument("--cells", type=_count, default=32, metavar="N", help="outcomes that are counted (default: 32)")
+    plan.add_argument("--false-alarm", type=_effect, metavar="RATE", help="default: the suite's")
+    plan.add_argument("--miss", type=_effect, metavar="RATE", help="default: the suite's")
+
+
 def _add(commands: Any, name: str, command: Callable[[argparse.Namespace], int], summary: str) -> _Parser:
     parser: _Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
@@ -251,8 +269,14 @@ def _effect(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no total variation; give a number between 0 and 1, such as 0.01")
+        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1; give a number such as 0.01")
     return value
+
+
+def _count(text: str) -> int:
+    if not (text.isdecimal() and int(text) > 1):
+        raise argparse.ArgumentTypeError(f"{text} is no number of draws or cells; give a whole number above 1")
+    return int(text)
 
 
 def _default_out(options: argparse.Namespace) -> Path:

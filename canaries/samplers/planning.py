@@ -1,0 +1,47 @@
+"""How many draws an effect takes, and what effect so many draws show: the arithmetic of `draftgate plan`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...stats import design
+from ...suites import samplers as suites
+
+
+def rows(
+    *, effect: float | None, draws: int | None, cells: int, false_alarm: float | None, miss: float | None
+) -> list[dict[str, Any]]:
+    """One row a test, for an `effect` or for so many `draws`; rates not given are those of the suite for samplers."""
+    numbers = suites.load().design
+    alarm, missed = false_alarm or numbers.false_alarm, miss or numbers.miss
+    effect = effect if effect is not None or draws is not None else numbers.effect
+    tests = (
+        ("chi_square", f"total variation over {cells} cells", _chi_square(effect, draws, cells, alarm, missed)),
+        ("kolmogorov_smirnov", "largest gap of a CDF", _ks(effect, draws, alarm, missed)),
+        ("support", "share of forbidden tokens", _rate(effect, draws, missed)),
+    )
+    return [
+        {"test": test, "effect": f"{size:.3g} {unit}", "draws": n, "false_alarm": alarm, "miss": missed}
+        for test, unit, (size, n) in tests
+    ]
+
+
+def _chi_square(effect: float | None, draws: int | None, cells: int, alarm: float, miss: float) -> tuple[float, int]:
+    if effect is not None:
+        return effect, design.chi_square_draws(effect, cells, false_alarm=alarm, miss=miss)
+    n = draws or 0
+    return design.chi_square_detectable(n, cells, false_alarm=alarm, miss=miss), n
+
+
+def _ks(effect: float | None, draws: int | None, alarm: float, miss: float) -> tuple[float, int]:
+    if effect is not None:
+        return effect, design.ks_draws(effect, false_alarm=alarm, miss=miss)
+    n = draws or 0
+    return design.ks_detectable(n, false_alarm=alarm, miss=miss), n
+
+
+def _rate(effect: float | None, draws: int | None, miss: float) -> tuple[float, int]:
+    if effect is not None:
+        return effect, design.rate_draws(effect, miss=miss)
+    n = draws or 0
+    return design.rate_detectable(n, miss=miss), n
