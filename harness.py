@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import shlex
 import signal
 import sys
@@ -86,9 +85,8 @@ def _sampler(options: argparse.Namespace) -> int:
     from .canaries.documents import plain
     from .canaries.samplers import command
 
-    asked = command.Asked(**{key: getattr(options, key) for key in SAMPLER_OPTIONS})
     with redirect_stdout(sys.stderr) if options.json else nullcontext():
-        summary = command.run(asked, quiet=options.json)
+        summary = command.run(options, quiet=options.json)
     if options.json:
         _print_json(plain(summary))
     else:
@@ -99,8 +97,7 @@ def _sampler(options: argparse.Namespace) -> int:
 def _plan(options: argparse.Namespace) -> int:
     from .canaries.samplers import planning
 
-    given = {key: getattr(options, key) for key in ("effect", "draws", "cells", "false_alarm", "miss")}
-    return _show_choices(planning.rows(**given), options)
+    return _show_choices(planning.rows(options), options)
 
 
 def _suite_list(options: argparse.Namespace) -> int:
@@ -140,15 +137,6 @@ def _faults_list(options: argparse.Namespace) -> int:
 RUN_OPTIONS = ("suite", "baseline", "candidate", "model", "fault", "claim", "out", "seed", "resume")
 
 
-SAMPLER_OPTIONS = ("sampler", "adapter", "rule", "reference", "seed", "effect", "budget", "limit", "dtype", "device")
-
-
-SIGNATURES = (
-    "batch", "per-sequence", "numpy-sequence", "numpy", "logits", "chosen", "vllm", "jax", "tree", "engine", "pair",
-)  # fmt: skip
-RULES = ("token", "block", "multi-draft", "unknown")
-
-
 class _Parser(argparse.ArgumentParser):
     """Refuses in one line, like everything else here."""
 
@@ -169,6 +157,8 @@ class _Version(argparse.Action):
 
 
 def _parser() -> argparse.ArgumentParser:
+    from .canaries.samplers import options
+
     parser = _Parser(
         prog="draftgate",
         description="A correctness gate for speculative decoding: PASS or HOLD, from the tokens that were timed.",
@@ -178,8 +168,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands)
-    _add_sampler(commands)
-    _add_plan(commands)
+    options.sampler(_add(commands, "sampler", _sampler, "judge a sampler of your own on known laws"))
+    options.plan(_add(commands, "plan", _plan, "how many draws an effect takes, or what so many draws show"))
     report = _add(commands, "report", _report, "show a finished run again")
     report.add_argument("run", type=Path, metavar="RUN", help="folder of the run")
     publish = _add(commands, "publish", _publish, "judge a run again and, if it passes, write its result")
@@ -197,48 +187,18 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_run(commands: Any) -> None:
+    from .canaries.samplers.options import positive
+
     run = _add(commands, "run", _run, "judge a candidate against its baseline")
     run.add_argument("suite", nargs="?", default="core", metavar="SUITE", help="name or folder (default: core)")
     run.add_argument("--baseline", default="plain", metavar="TARGET", help="default: plain; see draftgate engines")
     run.add_argument("--candidate", default="draft:k=4", metavar="TARGET", help="default: draft:k=4")
     run.add_argument("--model", type=Path, metavar="PATH", help="folder of a model (default: the one that ships)")
     run.add_argument("--fault", metavar="NAME", help="plant a fault in the candidate; see draftgate faults list")
-    run.add_argument("--claim", type=_ratio, metavar="R", help="hold unless the interval's lower end is at least R")
+    run.add_argument("--claim", type=positive, metavar="R", help="hold unless the interval's lower end is at least R")
     run.add_argument("--out", type=Path, metavar="DIR", help="run folder (default: runs/<time>-<suite>)")
     run.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
     run.add_argument("--resume", action="store_true", help="go on with the run in --out")
-
-
-def _add_sampler(commands: Any) -> None:
-    sampler = _add(commands, "sampler", _sampler, "judge a sampler of your own on known laws")
-    sampler.add_argument("sampler", metavar="CALLABLE", help="module:name or file.py:name")
-    sampler.add_argument(
-        "--as", dest="adapter", choices=SIGNATURES, default="batch", help="its signature (default: batch)"
-    )
-    sampler.add_argument(
-        "--rule", choices=RULES, default="unknown", help="judge also where rounds end, as this rule does"
-    )
-    sampler.add_argument(
-        "--reference", metavar="CALLABLE", help="another that must give the same tokens on the same seed"
-    )
-    sampler.add_argument("--effect", type=_effect, metavar="TV", help="total variation to find (default: the suite's)")
-    sampler.add_argument("--budget", type=_ratio, metavar="SECONDS", help="draw no longer: finds larger effects only")
-    sampler.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
-    sampler.add_argument("--limit", type=_ratio, metavar="SECONDS", help="the most that one call may take")
-    sampler.add_argument(
-        "--dtype", choices=("float32", "float64"), default="float32", help="of laws (default: float32)"
-    )
-    sampler.add_argument("--device", default="cpu", metavar="NAME", help="where the tensors are (default: cpu)")
-
-
-def _add_plan(commands: Any) -> None:
-    plan = _add(commands, "plan", _plan, "how many draws an effect takes, or what so many draws show")
-    asked = plan.add_mutually_exclusive_group()
-    asked.add_argument("--effect", type=_effect, metavar="SIZE", help="effect to find (default: the samplers' suite's)")
-    asked.add_argument("--draws", type=_count, metavar="N", help="draws that can be made")
-    plan.add_argument("--cells", type=_count, default=32, metavar="N", help="outcomes that are counted (default: 32)")
-    plan.add_argument("--false-alarm", type=_effect, metavar="RATE", help="default: the suite's")
-    plan.add_argument("--miss", type=_effect, metavar="RATE", help="default: the suite's")
 
 
 def _add(commands: Any, name: str, command: Callable[[argparse.Namespace], int], summary: str) -> _Parser:
@@ -251,32 +211,6 @@ def _add(commands: Any, name: str, command: Callable[[argparse.Namespace], int],
 def _add_group(commands: Any, name: str, summary: str) -> Any:
     parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
     return parser.add_subparsers(required=True, metavar="COMMAND")
-
-
-def _ratio(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"{text} is not a ratio; give a number above 0, such as 1.8")
-    return value
-
-
-def _effect(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1; give a number such as 0.01")
-    return value
-
-
-def _count(text: str) -> int:
-    if not (text.isdecimal() and int(text) > 1):
-        raise argparse.ArgumentTypeError(f"{text} is no number of draws or cells; give a whole number above 1")
-    return int(text)
 
 
 def _default_out(options: argparse.Namespace) -> Path:

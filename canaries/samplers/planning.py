@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from ...stats import design
 from ...suites import samplers as suites
 
 
-def rows(
-    *, effect: float | None, draws: int | None, cells: int, false_alarm: float | None, miss: float | None
-) -> list[dict[str, Any]]:
-    """One row a test, for an `effect` or for so many `draws`; rates not given are those of the suite for samplers."""
+class Asked(Protocol):
+    """The command line of `draftgate plan`."""
+
+    effect: float | None
+    draws: int | None
+    budget: float | None
+    cells: int
+    rate: float
+    false_alarm: float | None
+    miss: float | None
+
+
+def rows(asked: Asked) -> list[dict[str, Any]]:
+    """One row a test, for an effect or for so many draws; rates not given are those of the suite for samplers."""
     numbers = suites.load().design
-    alarm, missed = false_alarm or numbers.false_alarm, miss or numbers.miss
-    effect = effect if effect is not None or draws is not None else numbers.effect
+    alarm, missed = asked.false_alarm or numbers.false_alarm, asked.miss or numbers.miss
+    draws = int(asked.budget * asked.rate) if asked.budget else asked.draws
+    effect = asked.effect or (None if draws else numbers.effect)
     tests = (
-        ("chi_square", f"total variation over {cells} cells", _chi_square(effect, draws, cells, alarm, missed)),
-        ("kolmogorov_smirnov", "largest gap of a CDF", _ks(effect, draws, alarm, missed)),
+        ("chi_square", f"total variation, {asked.cells} cells", _chi_square(effect, draws, asked.cells, alarm, missed)),
+        ("kolmogorov_smirnov", "gap of a CDF", _ks(effect, draws, alarm, missed)),
         ("support", "share of forbidden tokens", _rate(effect, draws, missed)),
     )
     return [
-        {"test": test, "effect": f"{size:.3g} {unit}", "draws": n, "false_alarm": alarm, "miss": missed}
+        {
+            "test": test,
+            "effect": f"{size:.3g} {unit}",
+            "draws": n,
+            "seconds": round(n / asked.rate, 3),
+            "false_alarm": alarm,
+            "miss": missed,
+        }
         for test, unit, (size, n) in tests
     ]
 
