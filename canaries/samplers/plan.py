@@ -9,6 +9,7 @@ import numpy as np
 
 from ...stats.ledger import Ledger
 from ...suites.samplers import SamplerSuite
+from ..errors import UsageError
 from .checks import bound, drafter, independence, law, pit, rule, temperature, wager
 from .checks.base import Rates, Test
 from .checks.reference import ReferenceTest
@@ -30,7 +31,13 @@ class Demands:
 
     @classmethod
     def of(cls, sampler: Sampler | Pair, rule: str, *, reference: bool) -> Demands:
-        """The demands on this sampler."""
+        """The demands on this sampler. Raises UsageError for a rule that cannot be judged there."""
+        if rule != "unknown" and isinstance(sampler, Pair):
+            raise UsageError(
+                f"--rule {rule} needs to know how drafts are drawn, and a pair draws its own; leave it out"
+            )
+        if rule == "block" and depth_of(sampler):
+            raise UsageError("--rule block is a rule for chains; for trees give multi-draft, or leave it out")
         adapted = sampler if isinstance(sampler, Adapted) else None
         shape = Shape(adapted.parents, adapted.distinct) if adapted else Shape()
         return cls(rule=rule, shape=shape, pair=isinstance(sampler, Pair), reference=reference)
@@ -75,7 +82,7 @@ class Plan:
 
 def plan(suite: SamplerSuite, bundles: Sequence[Bundle], effect: float, demands: Demands) -> Plan:
     """The plan for these bundles."""
-    tests = {bundle.name: _tests(suite, bundle, demands) for bundle in bundles}
+    tests = {bundle.name: _tests(suite, bundle, effect, demands) for bundle in bundles}
     depth = next((bundle.draft_length for bundle in bundles), 0)
     pairs = independence.Pairs(suite.independence, suite.independence.batch, depth)
     pair_tests = tuple(independence.IndependenceTest(name, pairs) for name in pairs.counts)
@@ -98,14 +105,15 @@ def plan(suite: SamplerSuite, bundles: Sequence[Bundle], effect: float, demands:
     )
 
 
-def _tests(suite: SamplerSuite, bundle: Bundle, demands: Demands) -> tuple[Test, ...]:
+def _tests(suite: SamplerSuite, bundle: Bundle, effect: float, demands: Demands) -> tuple[Test, ...]:
+    scaled = suite.temperature.effect * effect / suite.design.effect
     return (
-        *law.tests(bundle),
-        *pit.tests(bundle),
-        *temperature.tests(bundle, suite.temperature.effect, suite.temperature.span),
-        *rule.tests(bundle, demands.rule, demands.shape),
-        *([] if demands.shape.parents else bound.tests(bundle)),
-        *(drafter.tests(bundle) if demands.pair else []),
+        *law.planned(bundle),
+        *pit.planned(bundle),
+        *temperature.planned(bundle, scaled, suite.temperature.span),
+        *rule.planned(bundle, demands.rule, demands.shape),
+        *([] if demands.shape.parents or demands.pair else bound.planned(bundle)),
+        *(drafter.planned(bundle) if demands.pair else []),
     )
 
 

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ....stats import chi_square
 from ....stats.decision import Decision, decide
 from ....stats.design import Design
 from ....stats.evidence import Evidence
 from ...contracts import Finding, Reason, Status
 from ..drafting import Paired
+from ..laws import Floats
 from ..trial import Seen
 
 
@@ -46,6 +48,14 @@ class Test(Protocol):
 
     def evidence(self, look: Any, rates: Rates) -> Evidence:
         """What the draws say."""
+
+
+def chi_square_rounds(law: Floats, rates: Rates) -> int:
+    """Draws after which Pearson's test on `law` finds the effect, its cells filled well enough to be counted at all."""
+    n = chi_square.draws(law, effect=rates.effect, false_alarm=rates.false_alarm, miss=rates.miss)
+    while chi_square.design(n, law, false_alarm=rates.false_alarm, miss=rates.miss).detectable > rates.effect:
+        n += n // 8 + 1
+    return n
 
 
 DECIDED = {

@@ -62,7 +62,7 @@ class BoundTest:
         )
 
 
-def tests(bundle: Bundle) -> list[Test]:
+def planned(bundle: Bundle) -> list[Test]:
     """One test a problem whose laws remember the whole history, as the bound's tables do."""
     if bundle.memory != bundle.vocabulary or not bundle.draft_length:
         return []

@@ -37,6 +37,6 @@ class DrafterTest:
         return replace(found, p_value=0.0) if look.drafted.impossible else found
 
 
-def tests(bundle: Bundle) -> list[Test]:
+def planned(bundle: Bundle) -> list[Test]:
     """One test a bundle."""
     return [DrafterTest(bundle.name, bundle.name)] if bundle.draft_length else []

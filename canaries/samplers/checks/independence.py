@@ -18,7 +18,7 @@ from ....suites.samplers import Independence
 from ...contracts import Reason
 from ..laws import Bundle, Floats, Problem
 from ..trial import Ints
-from .base import Look, Rates
+from .base import Look, Rates, chi_square_rounds
 
 BUNDLE = "coins"
 COINS = 3
@@ -91,7 +91,7 @@ class IndependenceTest:
 
     def rounds(self, rates: Rates) -> int:
         """Pairs, not rounds."""
-        return chi_square.draws(self._law, effect=rates.effect, false_alarm=rates.false_alarm, miss=rates.miss)
+        return chi_square_rounds(self._law, rates)
 
     def design(self, n: int, rates: Rates) -> Design:
         """The smallest distance of the law of a pair."""

@@ -16,7 +16,7 @@ from ....stats.evidence import Evidence
 from ...contracts import Reason
 from ..laws import Bundle, Floats
 from ..trial import Ints, Seen, few_outcomes
-from .base import Look, Rates, Test
+from .base import Look, Rates, Test, chi_square_rounds
 
 MOST_MARGINAL = 64
 """Tokens of a vocabulary up to which each has a cell of its own."""
@@ -36,7 +36,7 @@ class LawTest:
 
     def rounds(self, rates: Rates) -> int:
         """Enough for the effect over all cells of positive mass."""
-        return chi_square.draws(self.law, effect=rates.effect, false_alarm=rates.false_alarm, miss=rates.miss)
+        return chi_square_rounds(self.law, rates)
 
     def design(self, n: int, rates: Rates) -> Design:
         """The smallest distance seen, once thin cells are merged."""
@@ -96,7 +96,7 @@ class SupportTest:
         return support.outside_support(min(outside, n), n, hypothesis=text)
 
 
-def tests(bundle: Bundle) -> list[Test]:
+def planned(bundle: Bundle) -> list[Test]:
     """The tests of all problems of a bundle. A law that leaves no choice has nothing but its support to test."""
     found: list[Test] = []
     for index, problem in enumerate(bundle.problems):

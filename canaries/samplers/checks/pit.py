@@ -57,7 +57,7 @@ def uniforms(counts: Ints, laws: Floats, chance: np.random.Generator) -> Floats:
     )
 
 
-def tests(bundle: Bundle) -> list[Test]:
+def planned(bundle: Bundle) -> list[Test]:
     """One test a problem and position, where outcomes are too many to count."""
     return [
         PitTest(bundle.name, f"{bundle.name}/{problem.name}/{place + 1}", index, laws, place)

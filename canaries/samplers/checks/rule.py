@@ -17,7 +17,7 @@ from ...contracts import Reason
 from ..laws import Bundle, Floats
 from ..rules import RULES, Shape, rounds_law
 from ..trial import few_outcomes
-from .base import Look, Rates, Test
+from .base import Look, Rates, Test, chi_square_rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class RuleTest:
 
     def rounds(self, rates: Rates) -> int:
         """Enough for the effect over all rounds that can come."""
-        return chi_square.draws(self.law, effect=rates.effect, false_alarm=rates.false_alarm, miss=rates.miss)
+        return chi_square_rounds(self.law, rates)
 
     def design(self, n: int, rates: Rates) -> Design:
         """The smallest distance seen, once thin cells are merged."""
@@ -51,7 +51,7 @@ class RuleTest:
         return chi_square.goodness_of_fit(counts, self.law, hypothesis=text, floor=floor)
 
 
-def tests(bundle: Bundle, rule: str, shape: Shape) -> list[Test]:
+def planned(bundle: Bundle, rule: str, shape: Shape) -> list[Test]:
     """One test a problem where outcomes are few and `rule` is a known one."""
     if rule not in RULES or not few_outcomes(bundle):
         return []

@@ -1,7 +1,7 @@
 """At what temperature are tokens emitted? An estimate of T with an interval, and a wager against T = 1.
 
 The law at temperature T is `p ** (1 / T)`, normalised. The wager is the mean of the likelihood ratios of a grid of T
-against T = 1: an e-value, valid whenever one looks. The interval holds every T that the same wager does not rule out.
+against T = 1: an e-value, valid whenever one looks. The interval holds every T that such a wager does not rule out.
 """
 
 from __future__ import annotations
@@ -68,11 +68,13 @@ class TemperatureTest:
         return min((o for o in off if o > hidden), default=math.inf)
 
     def evidence(self, look: Look, rates: Rates) -> Evidence:
-        """The wager; `temperature`, `low` and `high` in its details."""
+        """The wager on all positions. `temperature`, `low` and `high` are of the first: no token of ours is in it."""
         counts = [x.reshape(len(look.seen.classes), -1, x.shape[1])[self.index] for x in look.seen.tokens]
         ratios = np.array([_log_ratio(counts, self.problem.target, t) for t in self.grid])
         wealth = float(logsumexp(ratios)) - math.log(len(self.grid))
-        inside = [t for t, r in zip(self.grid, ratios, strict=True) if wealth - r < -math.log(rates.false_alarm)]
+        first = np.array([_log_ratio(counts[:1], self.problem.target[:1], t) for t in self.grid])
+        best = float(logsumexp(first)) - math.log(len(self.grid))
+        inside = [t for t, r in zip(self.grid, first, strict=True) if best - r < -math.log(rates.false_alarm)]
         n = int(counts[0].sum())
         return Evidence(
             test=TEST,
@@ -81,7 +83,7 @@ class TemperatureTest:
             statistic=wealth,
             p_value=min(1.0, math.exp(-wealth)) if n else math.nan,
             details={
-                "temperature": float(self.grid[int(ratios.argmax())]),
+                "temperature": float(self.grid[int(first.argmax())]),
                 "low": min(inside, default=math.nan),
                 "high": max(inside, default=math.nan),
             },
@@ -114,10 +116,10 @@ def _log_ratio(counts: Sequence[Floats], laws: Sequence[Floats], t: float) -> fl
     return total
 
 
-def tests(bundle: Bundle, effect: float, span: float) -> list[Test]:
-    """One test a problem with many outcomes. The grid has 1, steps of `effect` near it, and wider ones up to `span`."""
+def planned(bundle: Bundle, effect: float, span: float) -> list[Test]:
+    """One test a problem with many outcomes. The grid has 1, quarters of `effect` near it, and wider steps to `span`."""
     steps = [effect * 2**i for i in range(int(math.log2(span / effect)) + 1)]
-    near = [effect * i for i in range(1, 11)]
+    near = [effect * i / 4 for i in range(1, 13)]
     grid = sorted({1.0, *(round(1 + sign * step, 6) for step in (*steps, *near) for sign in (1, -1))})
     found: list[Test] = []
     for index, problem in enumerate([] if few_outcomes(bundle) else bundle.problems):

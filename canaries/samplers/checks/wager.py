@@ -10,7 +10,7 @@ from ....stats.evidence import Evidence
 from ...contracts import Finding, Reason, Status
 from ..laws import Bundle
 from ..trial import Seen
-from .law import LawTest, tests
+from .law import LawTest, planned
 
 CHECK = "wager"
 
@@ -19,7 +19,7 @@ class Wager:
     """A running e-process for each of the cells that the law tests of a bundle count."""
 
     def __init__(self, bundle: Bundle, weights: Sequence[float]) -> None:
-        self.tests = [test for test in tests(bundle) if isinstance(test, LawTest)]
+        self.tests = [test for test in planned(bundle) if isinstance(test, LawTest)]
         self._weights = weights
         self._best = [0.0] * len(self.tests)
         self._n = [0] * len(self.tests)

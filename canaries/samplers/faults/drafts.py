@@ -64,6 +64,7 @@ def reused_noise() -> Pair:
 
 
 honest_pair = Pair(drawn, token)  # type: ignore[arg-type]
+rounded_pair = Pair(drawn_in_bfloat16, token)  # type: ignore[arg-type]
 chosen_pair = Pair(likeliest_as_such, token)  # type: ignore[arg-type]
 
 
