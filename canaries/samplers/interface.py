@@ -9,6 +9,7 @@ Shapes: B rows, K drafted tokens, V tokens in the vocabulary. Laws are float32 o
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import torch
@@ -44,6 +45,34 @@ class Inputs(NamedTuple):
     def versions(self) -> tuple[int, ...]:
         """Counts of the writes that torch has seen, one a tensor."""
         return tuple(x._version for x in self if x is not None)  # noqa: SLF001 - the only counter of writes there is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adapted:
+    """A sampler made of a function with another signature, and what its drafts must be like. Call it like a sampler.
+
+    per_sequence
+        It works row by row in Python: fewer rounds are drawn.
+    chosen
+        It knows no q: draft tokens are chosen (the likeliest), not drawn, and `draft_probs` is None.
+    parents
+        Drafts are trees: the parent of each node, node 0 the root with parent -1. Then `draft_tokens` is (B, N) for the
+        N nodes below the root, `draft_probs` (B, N, V), `target_probs` (B, N + 1, V); answers have depth + 1 tokens.
+    distinct
+        Siblings are drawn without replacement; each states its law given the siblings before it.
+    """
+
+    call: Sampler
+    per_sequence: bool = False
+    chosen: bool = False
+    parents: tuple[int, ...] = ()
+    distinct: bool = False
+
+    def __call__(
+        self, target_probs: Tensor, draft_probs: Tensor | None, draft_tokens: Tensor, generator: Generator
+    ) -> Tensor:
+        """The adapted function's answer."""
+        return self.call(target_probs, draft_probs, draft_tokens, generator)
 
 
 class Drafted(NamedTuple):
@@ -92,9 +121,9 @@ def _check_laws(name: str, laws: Tensor) -> None:
         )
 
 
-def checked_tokens(tokens: object, inputs: Inputs) -> Tensor:
-    """`tokens` as int64 (B, K + 1), or ContractBroken with the first offending row in one line."""
-    rows, steps, vocabulary = inputs.target_probs.shape
+def checked_tokens(tokens: object, shape: tuple[int, int], vocabulary: int) -> Tensor:
+    """`tokens` as int64 of `shape` (B, K + 1), or ContractBroken with the first offending row in one line."""
+    rows, steps = shape
     if not isinstance(tokens, Tensor):
         raise ContractBroken(f"the sampler returned {type(tokens).__name__}; return a tensor of shape {(rows, steps)}")
     if tokens.shape != (rows, steps):

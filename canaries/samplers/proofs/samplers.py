@@ -20,7 +20,7 @@ from ....stats.generator import SymbolicGenerator
 from ....stats.rounding import RoundingRandomness
 from ....stats.symbolic import NotEnumerable
 from ..intercept import intercepted
-from ..interface import END, Inputs, Sampler, checked_tokens
+from ..interface import END, Sampler, checked_tokens
 from .cases import ZERO, Case
 from .rounds import Drafted, Round, drafts
 from .rules import DRAWN
@@ -52,7 +52,7 @@ def torch_round(case: Case, sampler: Sampler, dtype: torch.dtype = torch.float64
     def answers(drafted: Drafted, chance: RoundingRandomness) -> Text:
         target, draft, tokens = (x[None] for x in _tensors(case, drafted, dtype))
         answer = intercepted(lambda generator: sampler(target, draft, tokens, generator), chance)
-        found = checked_tokens(answer, Inputs(target, draft, tokens))[0].tolist()
+        found = checked_tokens(answer, (1, case.k + 1), case.vocabulary)[0].tolist()
         return tuple(token for token in found if token != END)
 
     return Enumerated(_round(case, answers)[0], SLACK[dtype])

@@ -45,7 +45,7 @@ def test_shapes_that_do_not_fit_are_refused(changed):
 
 
 def test_an_answer_that_fits_is_taken_as_int64():
-    answer = checked_tokens(torch.tensor([[0, 1, 2], [2, -1, -1]], dtype=torch.int32), inputs())
+    answer = checked_tokens(torch.tensor([[0, 1, 2], [2, -1, -1]], dtype=torch.int32), (B, K + 1), V)
 
     assert torch.int64 == answer.dtype
     assert [[0, 1, 2], [2, -1, -1]] == answer.tolist()
@@ -65,7 +65,7 @@ def test_an_answer_that_fits_is_taken_as_int64():
 )
 def test_an_answer_that_no_sampler_may_give_is_refused_with_its_place(answer, message):
     with pytest.raises(ContractBroken, match=message):
-        checked_tokens(answer, inputs())
+        checked_tokens(answer, (B, K + 1), V)
 
 
 def test_a_write_to_an_input_is_counted():

@@ -1,0 +1,129 @@
+"""At what temperature are tokens emitted? An estimate of T with an interval, and a wager against T = 1.
+
+The law at temperature T is `p ** (1 / T)`, normalised. The wager is the mean of the likelihood ratios of a grid of T
+against T = 1: an e-value, valid whenever one looks. The interval holds every T that such a wager does not rule out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ....stats.design import Design
+from ....stats.evidence import Evidence
+from ...contracts import Reason
+from ..laws import Bundle, Floats, Problem
+from ..trial import few_outcomes
+from .base import Look, Rates, Test
+
+TEST = "temperature.likelihood_ratio"
+TILTS = np.linspace(0.05, 0.95, 19)
+"""Where Chernoff's bound on a miss is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemperatureTest:
+    """All tokens of one problem. `grid` are the temperatures that are wagered on."""
+
+    bundle: str
+    cell: str
+    index: int
+    problem: Problem
+    grid: tuple[float, ...]
+    overlaps: Floats
+    check: str = "temperature"
+    reason: Reason = Reason.DISTRIBUTION
+
+    def rounds(self, rates: Rates) -> int:
+        """Enough to find T off by `effect`, up or down."""
+        n = 1
+        while self._detectable(n, rates) > rates.effect:
+            n *= 2
+        low = n // 2
+        while n - low > max(1, n // 100):
+            middle = (low + n) // 2
+            low, n = (low, middle) if self._detectable(middle, rates) <= rates.effect else (middle, n)
+        return n
+
+    def design(self, n: int, rates: Rates) -> Design:
+        """The smallest relative error of T of those on the grid that is found, up and down."""
+        return Design(
+            test=TEST,
+            n=n,
+            false_alarm=rates.false_alarm,
+            miss=rates.miss,
+            detectable=self._detectable(n, rates),
+            effect_unit="relative error of T",
+        )
+
+    def _detectable(self, n: int, rates: Rates) -> float:
+        limit = math.log(len(self.grid) / rates.false_alarm)
+        missed = (TILTS * limit + n * self.overlaps).min(axis=1)  # Chernoff: log of the chance to win less than limit
+        off = [round(abs(t - 1), 6) for t in self.grid]
+        hidden = max((o for o, m in zip(off, missed, strict=True) if o and m > math.log(rates.miss)), default=0.0)
+        return min((o for o in off if o > hidden), default=math.inf)
+
+    def evidence(self, look: Look, rates: Rates) -> Evidence:
+        """The wager on all positions. `temperature`, `low` and `high` are of the first: no token of ours is in it."""
+        counts = [x.reshape(len(look.seen.classes), -1, x.shape[1])[self.index] for x in look.seen.tokens]
+        ratios = np.array([_log_ratio(counts, self.problem.target, t) for t in self.grid])
+        wealth = float(logsumexp(ratios)) - math.log(len(self.grid))
+        first = np.array([_log_ratio(counts[:1], self.problem.target[:1], t) for t in self.grid])
+        best = float(logsumexp(first)) - math.log(len(self.grid))
+        inside = [t for t, r in zip(self.grid, first, strict=True) if best - r < -math.log(rates.false_alarm)]
+        n = int(counts[0].sum())
+        return Evidence(
+            test=TEST,
+            hypothesis="tokens are emitted at the target's own temperature",
+            n=n,
+            statistic=wealth,
+            p_value=min(1.0, math.exp(-wealth)) if n else math.nan,
+            details={
+                "temperature": float(self.grid[int(first.argmax())]),
+                "low": min(inside, default=math.nan),
+                "high": max(inside, default=math.nan),
+            },
+        )
+
+
+def tempered(laws: Floats, t: float) -> Floats:
+    """Laws (rows, V) at temperature `t`; tokens of mass 0 keep it."""
+    powered = laws ** (1 / t)
+    law: Floats = powered / powered.sum(axis=1, keepdims=True)
+    return law
+
+
+def _overlap(problem: Problem, t: float, s: float) -> float:
+    """`log E_t[(p / p_t)**s]` of one round, position after position from the last."""
+    memory, below = problem.memory, np.ones((problem.memory ** len(problem.target),))
+    for p in reversed(problem.target):
+        mixed = p**s * tempered(p, t) ** (1 - s)
+        split = np.stack([mixed[:, m::memory].sum(axis=1) for m in range(memory)], axis=1)
+        below = (split * below.reshape(len(p), memory)).sum(axis=1)
+    return float(np.log(below[0]))
+
+
+def _log_ratio(counts: Sequence[Floats], laws: Sequence[Floats], t: float) -> float:
+    total = 0.0
+    for seen, law in zip(counts, laws, strict=True):
+        inside = law > 0
+        changed = tempered(law, t)
+        total += float((seen[inside] * (np.log(changed[inside]) - np.log(law[inside]))).sum())
+    return total
+
+
+def planned(bundle: Bundle, effect: float, span: float) -> list[Test]:
+    """One test a problem with many outcomes. The grid has 1, quarters of `effect` near it, and wider steps to `span`."""
+    steps = [effect * 2**i for i in range(int(math.log2(span / effect)) + 1)]
+    near = [effect * i / 4 for i in range(1, 13)]
+    grid = sorted({1.0, *(round(1 + sign * step, 6) for step in (*steps, *near) for sign in (1, -1))})
+    found: list[Test] = []
+    for index, problem in enumerate([] if few_outcomes(bundle) else bundle.problems):
+        overlaps = np.array([[_overlap(problem, t, float(s)) for s in TILTS] for t in grid])
+        cell = f"{bundle.name}/{problem.name}"
+        found.append(TemperatureTest(bundle.name, cell, index, problem, tuple(grid), overlaps))
+    return found

@@ -1,0 +1,127 @@
+"""What `draftgate sampler` does: loads, judges, prints."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import torch
+
+from ..contracts import Reason
+from ..errors import UsageError
+from ..reasons import CULPRITS, REASONS
+from ..report.progress import progress
+from ..report.text import clean
+from .adapters.registry import ADAPTERS
+from .interface import Adapted, Pair, Sampler
+from .judge import judge
+from .loading import load
+from .minimal import minimal, settings_for
+from .run import Options
+
+DTYPES = {"float32": torch.float32, "float64": torch.float64}
+
+
+class Asked(Protocol):
+    """The command line of `draftgate sampler`."""
+
+    sampler: str
+    adapter: str
+    rule: str
+    reference: str | None
+    seed: int
+    effect: float | None
+    budget: float | None
+    limit: float | None
+    dtype: str
+    device: str
+
+
+def run(asked: Asked, *, quiet: bool) -> dict[str, Any]:
+    """The summary of one sampler; its first line is printed before the draws unless `quiet`."""
+    _check_device(asked.device)
+    sampler = adapted(asked.sampler, asked.adapter)
+    options = Options(
+        name=asked.sampler,
+        rule=asked.rule,
+        reference=adapted(asked.reference, asked.adapter) if asked.reference else None,
+        seed=asked.seed,
+        effect=asked.effect,
+        budget=asked.budget,
+        limit=asked.limit,
+        dtype=DTYPES[asked.dtype],
+        device=asked.device,
+    )
+    summary = judge(sampler, options, progress(), _silent if quiet else _say)
+    return {**summary, "example": example(sampler, summary)}
+
+
+def adapted(named: str, adapter: str) -> Sampler | Pair:
+    """What `named` names, adapted to a sampler; what is adapted already, and a Pair, stay as they are."""
+    found = load(named)
+    if isinstance(found, Adapted | Pair):
+        return found
+    try:
+        return ADAPTERS[adapter].adapt(found)
+    except ImportError as error:
+        raise UsageError(f"--as {adapter} needs a library that is not installed ({error.name})") from error
+
+
+def text(summary: Mapping[str, Any]) -> str:
+    """The verdict for people: what was found, or what was looked at and how finely."""
+    lines = [f"{summary['verdict']}  {clean(summary['sampler'])}  ({summary['seconds']:.1f} s)"]
+    by_reason: dict[str, list[Any]] = {}
+    for held in summary["reasons"]:
+        by_reason.setdefault(str(held.reason), []).append(held)
+    for reason, several in sorted(by_reason.items(), key=lambda r: CULPRITS.index(REASONS[Reason(r[0])].culprit)):
+        row = REASONS[Reason(reason)]
+        lines.append(f"{reason} ({row.culprit})")
+        lines += [f"  - {held.check} ({held.cell}): {clean(held.summary)}" for held in several]
+    lines += [f"  also: {clean(hint)}" for hint in summary["hints"]]
+    lines += _table(summary["findings"])
+    share = summary["false_alarm"] / max(1, len(summary["ledger"]))
+    lines.append(
+        f"ledger: {summary['false_alarm']:g} a run over {len(summary['ledger'])} tests, {share:.2g} each; "
+        f"miss {summary['miss']:g} at the effects named"
+    )
+    return "\n".join([*lines, summary.get("example", "")]).rstrip() + "\n"
+
+
+def example(sampler: Sampler | Pair, summary: Mapping[str, Any]) -> str:
+    """The smallest laws on which a wrong law shows, with a test to paste; nothing where none was found."""
+    slow = isinstance(sampler, Adapted)
+    if slow and (sampler.parents or sampler.chosen):
+        return ""
+    if not any(held.reason == Reason.DISTRIBUTION for held in summary["reasons"]):
+        return ""
+    found = minimal(sampler, settings_for(summary["seed"], 512 if slow else 4096, 10.0))
+    if found is None:
+        return ""
+    name = summary["sampler"].rpartition(":")[2].replace(".", "_")
+    return f"{found.text()}\n\n{found.test(name)}"
+
+
+def _table(findings: Any) -> list[str]:
+    """One line a finding: what was tested, how it ended, how many draws, the smallest effect seen."""
+    rows = [(f.check, f.cell, str(f.status), _draws(f), f.seen) for f in findings]
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(5)]
+    return ["  ".join(word.ljust(w) for word, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _draws(finding: Any) -> str:
+    return f"{finding.evidence[0]['n']:,} draws" if finding.evidence else ""
+
+
+def _check_device(device: str) -> None:
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise UsageError(f"--device {device}: there is no such device here; use --device cpu")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _silent(_: str) -> None:
+    pass

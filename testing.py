@@ -1,0 +1,63 @@
+"""For your own tests of samplers.
+
+```python
+from draftgate.testing import assert_lossless
+
+
+def test_my_sampler():
+    assert_lossless(my_sampler)
+```
+
+`assert_lossless` runs what `draftgate sampler` runs. Nothing heavy is imported before it is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+__all__ = ["assert_follows", "assert_lossless"]
+
+
+def assert_lossless(sampler: Any, **options: Any) -> dict[str, Any]:
+    """The summary of a PASS; AssertionError with the reasons, and the smallest failing laws, for anything else.
+
+    `sampler` has the signature of `draftgate.canaries.samplers.interface.Sampler`, or comes from one of its adapters.
+    Options are those of `draftgate sampler`: rule, effect, budget, seed, reference, limit; `minimal=False` skips the
+    search for the smallest failing laws.
+    """
+    from draftgate.canaries.report.progress import Silent
+    from draftgate.canaries.samplers import command, judge, run
+
+    show = options.pop("minimal", True)
+    name = getattr(sampler, "__name__", type(sampler).__name__)
+    summary = judge.judge(sampler, run.Options(name=name, **options), Silent(), lambda _: None)
+    if summary["verdict"] != "PASS":
+        raise AssertionError(command.text(summary) + (command.example(sampler, summary) if show else ""))
+    return summary
+
+
+def assert_follows(
+    sampler: Any,
+    *,
+    target: Sequence[Sequence[str | float | Fraction]],
+    draft: Sequence[Sequence[str | float | Fraction]],
+    seed: int = 0,
+) -> None:
+    """AssertionError unless rounds on these laws follow the target: a regression test for one example.
+
+    `target` has K + 1 laws and `draft` K, as numbers or text such as "1/3". A wager decides: honest samplers fail it
+    once in a billion, and faults of a total variation above 0.05 do not get past it.
+    """
+    from fractions import Fraction
+
+    from draftgate.canaries.samplers import minimal
+    from draftgate.stats.strategies import Chain
+
+    laws = Chain(*(tuple(tuple(Fraction(x) for x in law) for law in several) for several in (target, draft)))
+    wealth, found = minimal.refuted(sampler, laws, minimal.settings_for(seed, 4096, 10.0)(), rounds=65536)
+    if wealth >= minimal.ODDS:
+        raise AssertionError(found.text())
