@@ -38,10 +38,6 @@ def by_search(left, g, u):
     return torch.searchsorted(_cdf(left), uniforms((len(left), 1), g))[:, 0].clamp(max=left.shape[-1] - 1)
 
 
-def by_categorical(left, g, u):
-    return torch.distributions.Categorical(left).sample()
-
-
 def by_the_first_uniform(left, g, u):
     """Wrong: the uniform of the first acceptance draws the last token, too."""
     return (_cdf(left) < u[:, :1]).sum(-1).clamp(max=left.shape[-1] - 1)
@@ -68,7 +64,7 @@ def sampler(p, q, x, g, *, draw=by_multinomial, lenient=1.0, shared=False, resid
 
 HONEST = {
     way.__name__: partial(sampler, draw=way)
-    for way in (by_multinomial, by_race, by_race_row_by_row, by_gumbel, by_sum, by_search, by_categorical)
+    for way in (by_multinomial, by_race, by_race_row_by_row, by_gumbel, by_sum, by_search)
 }
 WRONG = {
     "2 % lenient": partial(sampler, lenient=1.02),

@@ -27,7 +27,7 @@ JOINS = names("cat concat concatenate stack vstack hstack")
 CASTS = names("to float double cpu type type_as")
 MOVES = JOINS | names(
     "__getitem__ select unsqueeze squeeze view reshape expand expand_as transpose permute t flatten contiguous "
-    "clone detach gather index_select take_along_dim narrow chunk split unbind movedim repeat "
+    "clone detach unfold gather index_select take_along_dim narrow chunk split unbind movedim repeat "
     "repeat_interleave flip roll broadcast_to broadcast_tensors unflatten swapaxes"
 )
 LOOKS = names(
@@ -56,9 +56,10 @@ COMPARES = frozenset({operator.lt, operator.le, operator.gt, operator.ge})
 class Intercept(TorchFunctionMode):
     """The mode, for one path."""
 
-    def __init__(self, chance: RoundingRandomness) -> None:
+    def __init__(self, chance: RoundingRandomness, generator: Generator | None) -> None:
         super().__init__()
         self.chance = chance
+        self._generator = generator  # where chance must come from; None: from anywhere
         self._symbols: list[Any] = []
         self._shadows: dict[int, tuple[Tensor, Tensor]] = {}  # the tensor is kept, so that its storage is not used anew
 
@@ -67,6 +68,8 @@ class Intercept(TorchFunctionMode):
         del types
         kwargs, name = dict(kwargs or {}), getattr(func, "__name__", str(func))
         if name in SOURCES:
+            if self._generator not in (None, kwargs.get("generator")):
+                raise NotEnumerable(f"the sampler calls torch's {name} without the generator that it was given")
             return SOURCES[name](self, func, *args, **kwargs)
         if name in LOOKS or not any(self.random(x) for x in tensors((args, kwargs))):
             return func(*args, **kwargs)
@@ -163,6 +166,16 @@ class Intercept(TorchFunctionMode):
         """`x` with `value` where `mask` says so."""
         return self.where(mask, value, x)
 
+    def clamp(self, x: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002 - torch's
+        """`x` held between two numbers: a fork at each."""
+        found = self.elements(x)
+        for bound, beyond in ((min, operator.lt), (max, operator.gt)):
+            if bound is not None:
+                edge = bound if isinstance(bound, Tensor) else torch.as_tensor(bound, dtype=torch.float64)
+                edges = self.elements(edge.expand(x.shape))
+                found = [b if beyond(a, b) else a for a, b in zip(found, edges, strict=True)]
+        return self.hold(torch.empty_like(x), found)
+
     def write(self, x: Tensor, place: Any, value: Any) -> None:
         """`x[place] = value`."""
         view = x[place]
@@ -213,6 +226,7 @@ OTHERS: dict[str, Operator] = {
     "item": Intercept.item,
     "where": Intercept.where,
     "masked_fill": Intercept.masked_fill,
+    **dict.fromkeys(("clamp", "clip", "clamp_min"), Intercept.clamp),
     "__setitem__": Intercept.write,
     "copy_": Intercept.copy,
     "argmax": Intercept.argmax,
@@ -221,16 +235,19 @@ OTHERS: dict[str, Operator] = {
 }
 
 
-def intercepted(call: Callable[[Generator], Any], chance: RoundingRandomness) -> Any:
-    """What `call(generator)` returns on symbolic chance. Raises NotEnumerable where it cannot be followed."""
+def intercepted(call: Callable[[Generator], Any], chance: RoundingRandomness, *, strict: bool = True) -> Any:
+    """What `call(generator)` returns on symbolic chance. Raises NotEnumerable where it cannot be followed.
+
+    Unless not `strict`, all chance must come from that generator: of another's stream nothing is known.
+    """
     generator = Generator()
     before = generator.get_state(), torch.get_rng_state()
-    with Intercept(chance) as mode:
+    with Intercept(chance, generator if strict else None) as mode:
         out = call(generator)
     after = generator.get_state(), torch.get_rng_state()
     if not all(torch.equal(a, b) for a, b in zip(before, after, strict=True)):
         raise NotEnumerable("the sampler draws chance in a way that cannot be seen from outside")
-    if isinstance(out, Tensor) and mode.random(out):
+    if any(mode.random(x) for x in tensors(out)):
         raise NotEnumerable("the sampler returns random numbers, not tokens")
     return out
 

@@ -6,22 +6,23 @@ for torch, the law is that of the program with its rounded constants: a distance
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
-from ....stats.exact import Text, completed, paths
+from ....stats.exact import Text, completed, paths, total_variation
 from ....stats.generator import SymbolicGenerator
 from ....stats.rounding import RoundingRandomness
 from ....stats.symbolic import NotEnumerable
+from ...errors import ContractBroken
 from ..intercept import intercepted
-from ..interface import END, Sampler, checked_tokens
-from .cases import ZERO, Case
+from ..interface import END, Inputs, Pair, Sampler, checked_tokens
+from .cases import ZERO, Case, Law
 from .rounds import Drafted, Round, drafts
 from .rules import DRAWN
 
@@ -42,20 +43,108 @@ class Enumerated(NamedTuple):
 
     def distance(self, case: Case) -> Fraction:
         """Total variation from the target's law; 0 where rounding may explain it."""
-        found = self.round.distance(case)
-        return found if found > self.slack else ZERO
+        return beyond(self.slack, self.round.distance(case))
 
 
-def torch_round(case: Case, sampler: Sampler, dtype: torch.dtype = torch.float64) -> Enumerated:
-    """The law of a sampler of the interface on a chain. Raises NotEnumerable, and ContractBroken for no answer."""
+class Played(NamedTuple):
+    """One row of one path: the drafted tokens, and what was emitted."""
 
-    def answers(drafted: Drafted, chance: RoundingRandomness) -> Text:
-        target, draft, tokens = (x[None] for x in _tensors(case, drafted, dtype))
-        answer = intercepted(lambda generator: sampler(target, draft, tokens, generator), chance)
-        found = checked_tokens(answer, (1, case.k + 1), case.vocabulary)[0].tolist()
-        return tuple(token for token in found if token != END)
+    drafted: Text
+    emitted: Text
 
-    return Enumerated(_round(case, answers)[0], SLACK[dtype])
+
+def torch_round(case: Case, sampler: Sampler | Pair, dtype: torch.dtype = torch.float64) -> Enumerated:
+    """The law of a sampler of the interface, or of a pair, on a chain, called with one row.
+
+    Raises NotEnumerable, and ContractBroken for what is no answer.
+    """
+    emitted: dict[Text, Fraction] = {}
+    contained: dict[Text, Fraction] = {}
+    accepted = ZERO
+    for (row,), mass in paths(
+        partial(_play, sampler, (case,), dtype), most_paths=MOST_PATHS, chance=RoundingRandomness
+    ):
+        emitted[row.emitted] = emitted.get(row.emitted, ZERO) + mass
+        accepted += mass * (len(row.emitted) - 1)
+        for length in range(1, case.k + 1):
+            contained[row.drafted[:length]] = contained.get(row.drafted[:length], ZERO) + mass
+    whole = completed(emitted, case.target.__getitem__, length=case.k + 1)
+    return Enumerated(Round(whole, accepted, contained), SLACK[dtype])
+
+
+def rows_distance(cases: tuple[Case, Case], sampler: Sampler | Pair, dtype: torch.dtype = torch.float64) -> Fraction:
+    """How far two rows of one call, of one V and K, are from being independent and each of its own target's law."""
+    law: dict[tuple[Text, Text], Fraction] = {}
+    for rows, mass in paths(partial(_play, sampler, cases, dtype), most_paths=MOST_PATHS, chance=RoundingRandomness):
+        key = rows[0].emitted, rows[1].emitted
+        law[key] = law.get(key, ZERO) + mass
+    first = _completed_first(law, cases[0])
+    both = _completed_first({(b, a): mass for (a, b), mass in first.items()}, cases[1])
+    apart = {(b, a): p * q for a, p in cases[0].joint.items() for b, q in cases[1].joint.items()}
+    return beyond(SLACK[dtype], total_variation(both, apart))
+
+
+def beyond(slack: float, distance: Fraction) -> Fraction:
+    """The distance, or 0 where rounding may explain it."""
+    return distance if distance > slack else ZERO
+
+
+def _completed_first(law: Mapping[tuple[Text, Text], Fraction], case: Case) -> dict[tuple[Text, Text], Fraction]:
+    """The law of two texts with the first of them completed by the target's law of `case`."""
+    beside: dict[Text, dict[Text, Fraction]] = {}
+    for (one, other), mass in law.items():
+        beside.setdefault(other, {})[one] = mass
+    wholes = {other: completed(of, case.target.__getitem__, length=case.k + 1) for other, of in beside.items()}
+    return {(one, other): mass for other, whole in wholes.items() for one, mass in whole.items()}
+
+
+def _play(
+    sampler: Sampler | Pair, cases: Sequence[Case], dtype: torch.dtype, chance: RoundingRandomness
+) -> list[Played]:
+    """One path of a call with a row for each case: drafting, judging, and the tokens of each row."""
+
+    def call(generator: Generator) -> tuple[list[Text], Any]:
+        texts, reported = _drafted(sampler, cases, dtype, chance, generator)
+        target = torch.stack(
+            [_rows(case.target, text, case.k + 1, dtype) for case, text in zip(cases, texts, strict=True)]
+        )
+        judge = sampler.sampler if isinstance(sampler, Pair) else sampler
+        inputs = Inputs(target, reported, torch.tensor(texts))
+        versions = inputs.versions()
+        answer = judge(*inputs, generator)
+        if inputs.versions() != versions:
+            raise ContractBroken("the sampler wrote to its inputs; it must leave them alone")
+        return texts, answer
+
+    texts, answer = intercepted(call, chance)
+    found = checked_tokens(answer, (len(cases), cases[0].k + 1), cases[0].vocabulary).tolist()
+    rows = [tuple(token for token in row if token != END) for row in found]
+    return [Played(text, row) for text, row in zip(texts, rows, strict=True)]
+
+
+def _drafted(
+    sampler: Sampler | Pair, cases: Sequence[Case], dtype: torch.dtype, chance: RoundingRandomness, generator: Generator
+) -> tuple[list[Text], Tensor]:
+    """The drafts of all rows, drawn by us or by the pair's drafter, and the laws that they are said to come from."""
+    texts: list[Text] = [() for _ in cases]
+    if not isinstance(sampler, Pair):
+        for _ in range(cases[0].k):
+            texts = [(*t, chance.weighted(case.draft[t])) for case, t in zip(cases, texts, strict=True)]
+        laws = [_rows(case.draft, text, case.k, dtype) for case, text in zip(cases, texts, strict=True)]
+        return texts, torch.stack(laws)
+    reported = []
+    for _ in range(cases[0].k):
+        given = torch.stack([_rows(c.draft, t, len(t) + 1, dtype)[-1] for c, t in zip(cases, texts, strict=True)])
+        tokens, probs = sampler.drafter(given, generator)
+        reported.append(probs)
+        texts = [(*text, token) for text, token in zip(texts, tokens.tolist(), strict=True)]
+    return texts, torch.stack(reported, dim=1)
+
+
+def _rows(laws: Mapping[Text, Law], text: Text, count: int, dtype: torch.dtype) -> Tensor:
+    """The first `count` laws along a text, (count, V)."""
+    rows = [[float(mass) for mass in laws[text[:place]]] for place in range(count)]
+    return torch.tensor(rows, dtype=torch.float64).to(dtype)
 
 
 def sequence_round(case: Case, function: Sequential) -> Enumerated:
@@ -74,9 +163,12 @@ def _answers_in_fractions(case: Case, function: Sequential, drafted: Drafted, ch
 
 
 def _answers_in_floats(case: Case, function: Sequential, drafted: Drafted, chance: RoundingRandomness) -> Text:
-    target, draft, tokens = (x.numpy() for x in _tensors(case, drafted, torch.float64))
+    text = drafted.texts[-1]
+    target, draft = (
+        _rows(laws, text, n, torch.float64) for laws, n in ((case.target, case.k + 1), (case.draft, case.k))
+    )
     chance.rounded = True
-    return _tokens(function(target, draft, tokens, SymbolicGenerator(chance)), case)
+    return _tokens(function(target.numpy(), draft.numpy(), np.array(text), SymbolicGenerator(chance)), case)
 
 
 def _round(case: Case, answers: Callable[[Drafted, RoundingRandomness], Text]) -> tuple[Round, bool]:
@@ -97,13 +189,6 @@ def _round(case: Case, answers: Callable[[Drafted, RoundingRandomness], Text]) -
             accepted += drafted.mass * chance * (len(text) - 1)
     whole = completed(emitted, case.target.__getitem__, length=case.k + 1)
     return Round(whole, accepted, contained), rounded
-
-
-def _tensors(case: Case, drafted: Drafted, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
-    texts = drafted.texts
-    target = torch.tensor([[float(mass) for mass in case.target[text]] for text in texts], dtype=torch.float64)
-    draft = torch.tensor([[float(mass) for mass in case.draft[text]] for text in texts[:-1]], dtype=torch.float64)
-    return target.to(dtype), draft.to(dtype), torch.from_numpy(drafted.tree.tokens[1:].copy())
 
 
 def _tokens(answer: Sequence[int], case: Case) -> Text:

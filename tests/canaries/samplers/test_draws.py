@@ -19,7 +19,7 @@ HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 
 def law(run):
     found = {}
-    for outcome, mass in paths(lambda chance: intercepted(run, chance), chance=RoundingRandomness):
+    for outcome, mass in paths(lambda chance: intercepted(run, chance, strict=False), chance=RoundingRandomness):
         key = tuple(outcome.reshape(-1).tolist())
         found[key] = found.get(key, 0) + mass
     return found

@@ -19,7 +19,7 @@ QUARTER = Fraction(1, 4)
 def law(run):
     """The exact law of what `run(generator)` returns."""
     found = {}
-    for outcome, mass in paths(lambda chance: intercepted(run, chance), chance=RoundingRandomness):
+    for outcome, mass in paths(lambda chance: intercepted(run, chance, strict=False), chance=RoundingRandomness):
         key = tuple(outcome.reshape(-1).tolist()) if isinstance(outcome, torch.Tensor) else outcome
         found[key] = found.get(key, 0) + mass
     return found
@@ -126,7 +126,7 @@ def test_each_way_to_draw_has_the_same_law(race):
         lambda u: u.topk(1).indices,
         lambda u: u.cumsum(0),
         lambda u: u.exp(),
-        lambda u: u.clamp(max=0.5),
+        lambda u: u.clamp(max=u.flip(0)),
         lambda u: (u * 4).long(),
         lambda u: u.tolist(),
         lambda u: u.numpy(),
@@ -162,3 +162,24 @@ def test_chance_drawn_past_the_mode_is_refused(past):
 
 def test_nothing_is_a_tensor_of_no_elements():
     assert {(): 1} == law(lambda g: torch.rand(2, 0, generator=g) < torch.zeros(2, 0))
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        lambda g: torch.rand(1),
+        lambda g: torch.rand(1, generator=torch.Generator()),
+        lambda g: torch.distributions.Categorical(EDGE).sample(),
+    ],
+)
+def test_chance_from_another_generator_is_refused(elsewhere):
+    """Nothing is known of another's stream: it may be the same in every call."""
+    with pytest.raises(NotEnumerable, match="without the generator that it was given"):
+        list(paths(lambda chance: intercepted(elsewhere, chance), chance=RoundingRandomness))
+
+
+def test_a_uniform_held_between_two_numbers_is_one_of_them_or_itself():
+    below = {edge: law(lambda g, e=edge: rand(1).clamp(min=0.25, max=0.5) <= e) for edge in (0.125, 0.25, 0.375, 0.5)}
+
+    assert {(False,): 1} == below[0.125]
+    assert [QUARTER, Fraction(3, 8), 1] == [below[edge][(True,)] for edge in (0.25, 0.375, 0.5)]

@@ -5,17 +5,16 @@ from fractions import Fraction
 import pytest
 import torch
 
-from draftgate.canaries.samplers.proofs.custom import prove_sampler
-from draftgate.canaries.samplers.proofs.samplers import sequence_round, torch_round
-from torch_samplers import WRONG, by_gumbel, sampler
-
-
-def torch_law(run):
-    return lambda case: torch_round(case, run)
+from draftgate.canaries.errors import ContractBroken
+from draftgate.canaries.samplers.interface import Drafted, Pair
+from draftgate.canaries.samplers.proofs.cases import random_case
+from draftgate.canaries.samplers.proofs.custom import SHAPES, prove_sampler, prove_sequence
+from draftgate.canaries.samplers.proofs.samplers import torch_round
+from torch_samplers import WRONG, sampler
 
 
 def test_an_honest_sampler_is_proved_and_says_how_exactly():
-    found = prove_sampler(torch_law(sampler), cases=40, seed=0)
+    found = prove_sampler(sampler, cases=40, seed=0)
 
     assert found.proved
     assert (40, None, None) == (found.cases, found.broken, found.out_of_reach)
@@ -24,7 +23,7 @@ def test_an_honest_sampler_is_proved_and_says_how_exactly():
 
 @pytest.mark.parametrize("run", WRONG.values(), ids=WRONG)
 def test_a_wrong_one_is_broken_by_a_small_case(run):
-    found = prove_sampler(torch_law(run), cases=100, seed=0)
+    found = prove_sampler(run, cases=100, seed=0)
     lines = found.broken.text()
 
     assert not found.proved
@@ -34,19 +33,59 @@ def test_a_wrong_one_is_broken_by_a_small_case(run):
     assert lines[1] == f"K = {found.broken.case.k}, V = 2"
 
 
+def drafter(probs, g):
+    return Drafted(torch.multinomial(probs, 1, generator=g)[:, 0], probs)
+
+
+def likeliest(probs, g):
+    """Wrong: nothing is drawn from what is reported."""
+    return Drafted(probs.argmax(dim=1), probs)
+
+
+def test_a_pair_is_judged_with_what_its_drafter_really_draws():
+    honest, wrong = (prove_sampler(Pair(drawing, sampler), cases=20, seed=0) for drawing in (drafter, likeliest))
+
+    assert honest.proved
+    assert wrong.broken.distance > 0
+
+
+def one_stream(p, q, x, g):
+    """Wrong: all rows of a call share their uniforms."""
+    u = torch.rand(1, x.shape[1] + 1, generator=g, dtype=p.dtype).expand(len(x), -1)
+    px, qx = (law[:, : x.shape[1]].gather(-1, x[..., None]).squeeze(-1) for law in (p, q))
+    kept = (u[:, :-1] * qx < px).long().cumprod(1).sum(1)
+    left = torch.cat([(p[:, :-1] - q).clamp(min=0), p[:, -1:]], dim=1)[torch.arange(len(x)), kept]
+    last = ((left / left.sum(-1, keepdim=True)).cumsum(-1) < u[:, -1:]).sum(-1).clamp(max=p.shape[-1] - 1)
+    rows = [[*x[b, : kept[b]].tolist(), int(last[b])] + [-1] * (x.shape[1] - int(kept[b])) for b in range(len(x))]
+    return torch.tensor(rows)
+
+
+def test_rows_that_share_a_stream_are_found_two_at_a_time():
+    found = prove_sampler(one_stream, cases=20, seed=0)
+
+    assert torch_round(random_case(0, 0, SHAPES), one_stream).distance(random_case(0, 0, SHAPES)) == 0
+    assert found.broken.text()[0].startswith("two rows of one call: off by")
+    assert "and beside it" in found.broken.text()
+
+
 def test_one_that_cannot_be_followed_is_neither_proved_nor_broken():
     def warmer(p, q, x, g):
-        return sampler(p, q, x, g, draw=lambda left, g, u: (by_gumbel(left, g, u) + torch.randn(1)).long())
+        return sampler(p, q, x, g, draw=lambda left, g, u: (left + torch.randn(1, generator=g)).argmax(-1))
 
-    found = prove_sampler(torch_law(warmer), cases=40, seed=0)
+    found = prove_sampler(warmer, cases=40, seed=0)
 
     assert not found.proved
     assert found.broken is None
     assert "randn" in found.out_of_reach
 
 
+def test_one_that_writes_to_its_inputs_is_refused():
+    with pytest.raises(ContractBroken, match="wrote to its inputs"):
+        prove_sampler(lambda p, q, x, g: sampler(p.mul_(1), q, x, g), cases=1, seed=0)
+
+
 def test_no_cases_prove_nothing():
-    assert not prove_sampler(torch_law(sampler), cases=0, seed=0).proved
+    assert not prove_sampler(sampler, cases=0, seed=0).proved
 
 
 def test_a_python_function_in_fractions_has_no_slack():
@@ -56,10 +95,7 @@ def test_a_python_function_in_fractions_has_no_slack():
     def takes_the_draft(p, q, x, rng):
         return [x[0]]
 
-    honest, wrong = (
-        prove_sampler(lambda case, f=f: sequence_round(case, f), cases=30, seed=0)
-        for f in (ignores_the_draft, takes_the_draft)
-    )
+    honest, wrong = (prove_sequence(function, cases=30, seed=0) for function in (ignores_the_draft, takes_the_draft))
 
     assert (True, 0) == (honest.proved, honest.slack)
     assert Fraction(1) == wrong.broken.distance
@@ -70,4 +106,4 @@ def test_an_error_of_the_sampler_is_its_own():
         raise RuntimeError("not today")
 
     with pytest.raises(RuntimeError, match="not today"):
-        prove_sampler(torch_law(fails), cases=1, seed=0)
+        prove_sampler(fails, cases=1, seed=0)

@@ -10,10 +10,11 @@ from draftgate.canaries.errors import ContractBroken
 from draftgate.canaries.samplers.proofs.cases import random_case
 from draftgate.canaries.samplers.proofs.proof import token_accepted
 from draftgate.canaries.samplers.proofs.rules import CHAINS
-from draftgate.canaries.samplers.proofs.samplers import sequence_round, torch_round
+from draftgate.canaries.samplers.proofs.samplers import rows_distance, sequence_round, torch_round
 from draftgate.stats.symbolic import NotEnumerable
 from torch_samplers import HONEST, WRONG, sampler
 
+CASES_OF_TWO = random_case(3, 1, ((2, (-1, 0)),)), random_case(3, 9, ((2, (-1, 0)),))
 CASES = [random_case(3, index, CHAINS[:2]) for index in range(10)]
 
 
@@ -114,3 +115,11 @@ def test_answers_that_are_none_are_refused():
         torch_round(CASES[0], lambda p, q, x, g: torch.full(p.shape[:2], -1))
     with pytest.raises(ValueError, match="return 1 to"):
         sequence_round(CASES[0], lambda p, q, x, rng: [99])
+
+
+def test_two_rows_of_a_call_are_independent_and_each_of_its_own_law():
+    pair = CASES_OF_TWO
+
+    assert rows_distance(pair, sampler) == 0
+    assert rows_distance(pair, lambda p, q, x, g: sampler(p.flip(0), q.flip(0), x.flip(0), g)) > 0
+    assert rows_distance(pair, lambda p, q, x, g: sampler(p[:1], q[:1], x[:1], g).expand(2, -1)) > 0
