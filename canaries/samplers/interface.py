@@ -58,6 +58,8 @@ class Adapted:
     parents
         Drafts are trees: the parent of each node, node 0 the root with parent -1. Then `draft_tokens` is (B, N) for the
         N nodes below the root, `draft_probs` (B, N, V), `target_probs` (B, N + 1, V); answers have depth + 1 tokens.
+    greedy
+        It decodes at T = 0: all targets are one-hot, and nothing but their support can be tested.
     distinct
         Siblings are drawn without replacement; each states its law given the siblings before it.
     """
@@ -67,6 +69,7 @@ class Adapted:
     chosen: bool = False
     parents: tuple[int, ...] = ()
     distinct: bool = False
+    greedy: bool = False
 
     def __call__(
         self, target_probs: Tensor, draft_probs: Tensor | None, draft_tokens: Tensor, generator: Generator
