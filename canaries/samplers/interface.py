@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import Generator, Tensor
@@ -22,7 +22,7 @@ END = -1
 LAW_SLACK = 1e-4
 """How far a row may be from mass 1: a float32 softmax over 128,000 tokens is nearer, a forgotten token further off."""
 
-Sampler: TypeAlias = Callable[[Tensor, Tensor | None, Tensor, Generator], Tensor]
+Sampler: TypeAlias = Callable[[Tensor, Any, Tensor, Generator], Tensor]
 """`sampler(target_probs, draft_probs, draft_tokens, generator) -> tokens`.
 
 target_probs (B, K + 1, V): row i is the target's law after the first i draft tokens. draft_probs (B, K, V): row i is

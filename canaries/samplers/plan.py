@@ -94,7 +94,8 @@ def plan(suite: SamplerSuite, bundles: Sequence[Bundle], effect: float, demands:
     pairs = independence.Pairs(suite.independence, suite.independence.batch, depth)
     coins = () if demands.greedy else pairs.counts
     pair_tests = tuple(independence.IndependenceTest(name, pairs) for name in coins)
-    names = [row_of(test) for several in (*tests.values(), pair_tests) for test in several]
+    asked: list[Test] = [*(test for several in tests.values() for test in several), *pair_tests]
+    names = [row_of(test) for test in asked]
     names += [f"{wager.CHECK} {bundle.name}" for bundle in bundles]
     names += [REFERENCE] if demands.reference else []
     ledger = Ledger.split(total=suite.design.false_alarm, weights=dict.fromkeys(names, 1.0))

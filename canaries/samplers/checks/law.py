@@ -46,13 +46,15 @@ class LawTest:
         """The counts of this test's cells."""
         if self.check == "joint":
             assert seen.joint is not None
-            return seen.joint[self.index]
+            whole: Ints = seen.joint[self.index]
+            return whole
         if self.check == "classes":
-            return seen.classes[self.index]
+            coarse: Ints = seen.classes[self.index]
+            return coarse
         tokens = seen.tokens[self.place]
         rows = len(tokens) // len(seen.classes)
-        whole: Ints = tokens[self.index * rows : (self.index + 1) * rows].sum(axis=0)
-        return whole
+        mine: Ints = tokens[self.index * rows : (self.index + 1) * rows].sum(axis=0)
+        return mine
 
     def evidence(self, look: Look, rates: Rates) -> Evidence:
         """Counts outside the support are left to `support`."""

@@ -21,11 +21,11 @@ class Row(NamedTuple):
     reference: Sampler | Pair | None = None
 
 
-def _same(sampler: object) -> Made:
-    return lambda: sampler  # type: ignore[return-value]
+def _same(sampler: Sampler | Pair) -> Made:
+    return lambda: sampler
 
 
-def _row(name: str, codes: str, summary: str, sampler: object) -> Row:
+def _row(name: str, codes: str, summary: str, sampler: Sampler | Pair) -> Row:
     return Row(name, tuple(codes.split()), summary, _same(sampler))
 
 

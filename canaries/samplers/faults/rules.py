@@ -35,7 +35,7 @@ def with_residual(left: Left) -> Sampler:
         law[lost] = left(law[lost], q[lost, accepted[lost]])
         return emitted(x, accepted, draw(law + 1e-12, generator))
 
-    return sampler  # type: ignore[return-value]
+    return sampler
 
 
 def likeliest(law: Tensor) -> Tensor:
@@ -49,7 +49,7 @@ def with_target(change: Change) -> Sampler:
     def sampler(p: Tensor, q: Tensor, x: Tensor, generator: Generator) -> Tensor:
         return token(change(p), q, x, generator)
 
-    return sampler  # type: ignore[return-value]
+    return sampler
 
 
 def with_draft(change: Change) -> Sampler:
@@ -58,7 +58,7 @@ def with_draft(change: Change) -> Sampler:
     def sampler(p: Tensor, q: Tensor, x: Tensor, generator: Generator) -> Tensor:
         return token(p, change(q), x, generator)
 
-    return sampler  # type: ignore[return-value]
+    return sampler
 
 
 def tempered(temperature: float) -> Change:
@@ -98,7 +98,7 @@ def lenient(more: float) -> Sampler:
         accepted = run_of(uniforms(px, generator) * qx < px * more)
         return emitted(x, accepted, draw(residual(p, q, accepted) + 1e-12, generator))
 
-    return sampler  # type: ignore[return-value]
+    return sampler
 
 
 def over_the_largest(p: Tensor, q: Tensor, x: Tensor, generator: Generator) -> Tensor:
