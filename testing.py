@@ -57,6 +57,8 @@ def assert_follows(
     from draftgate.canaries.samplers import minimal
     from draftgate.stats.strategies import Chain
 
+    if len(target) != len(draft) + 1:
+        raise ValueError(f"{len(target)} laws of the target and {len(draft)} of the draft; give K + 1 laws and K")
     laws = Chain(*(tuple(tuple(Fraction(x) for x in law) for law in several) for several in (target, draft)))
     wealth, found = minimal.refuted(sampler, laws, minimal.settings_for(seed, 4096, 10.0)(), rounds=65536)
     if wealth >= minimal.ODDS:

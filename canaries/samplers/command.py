@@ -91,7 +91,7 @@ def text(summary: Mapping[str, Any]) -> str:
 def example(sampler: Sampler | Pair, summary: Mapping[str, Any]) -> str:
     """The smallest laws on which a wrong law shows, with a test to paste; nothing where none was found."""
     slow = isinstance(sampler, Adapted)
-    if slow and (sampler.parents or sampler.chosen):
+    if isinstance(sampler, Adapted) and (sampler.parents or sampler.chosen or sampler.greedy):
         return ""
     if not any(held.reason == Reason.DISTRIBUTION for held in summary["reasons"]):
         return ""

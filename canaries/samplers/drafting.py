@@ -136,7 +136,7 @@ class Trees:
 
     def draw(self, rows: Tensor) -> Inputs:
         """Nodes in their order: parents before children, siblings one after the other."""
-        states, tokens, stated = [rows], [], []
+        states, tokens, stated = [rows], list[Tensor](), list[Tensor]()
         for node, parent in enumerate(self._parents[1:], 1):
             q = self._tables.draft_at[self._depth[parent]][states[parent]]
             if self._distinct:

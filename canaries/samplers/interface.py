@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import Generator, Tensor
@@ -22,7 +22,7 @@ END = -1
 LAW_SLACK = 1e-4
 """How far a row may be from mass 1: a float32 softmax over 128,000 tokens is nearer, a forgotten token further off."""
 
-Sampler: TypeAlias = Callable[[Tensor, Tensor | None, Tensor, Generator], Tensor]
+Sampler: TypeAlias = Callable[[Tensor, Any, Tensor, Generator], Tensor]
 """`sampler(target_probs, draft_probs, draft_tokens, generator) -> tokens`.
 
 target_probs (B, K + 1, V): row i is the target's law after the first i draft tokens. draft_probs (B, K, V): row i is
@@ -58,6 +58,8 @@ class Adapted:
     parents
         Drafts are trees: the parent of each node, node 0 the root with parent -1. Then `draft_tokens` is (B, N) for the
         N nodes below the root, `draft_probs` (B, N, V), `target_probs` (B, N + 1, V); answers have depth + 1 tokens.
+    greedy
+        It decodes at T = 0: all targets are one-hot, and nothing but their support can be tested.
     distinct
         Siblings are drawn without replacement; each states its law given the siblings before it.
     """
@@ -67,6 +69,7 @@ class Adapted:
     chosen: bool = False
     parents: tuple[int, ...] = ()
     distinct: bool = False
+    greedy: bool = False
 
     def __call__(
         self, target_probs: Tensor, draft_probs: Tensor | None, draft_tokens: Tensor, generator: Generator

@@ -30,7 +30,7 @@ class Problem:
     @property
     def vocabulary(self) -> int:
         """V."""
-        return self.target[0].shape[1]
+        return int(self.target[0].shape[1])
 
     @property
     def draft_length(self) -> int:

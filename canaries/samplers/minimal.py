@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from ...stats import e_process
+from ...stats.counts import checked_law
 from ...stats.strategies import Chain, smallest
 from ..errors import ContractBroken
 from .drafting import Settings
@@ -56,7 +57,9 @@ class Minimal(NamedTuple):
 
 
 def problem_of(laws: Chain) -> Problem:
-    """The laws as a problem without memory."""
+    """The laws as a problem without memory. Raises ValueError for what is no law."""
+    for law in (*laws.target, *laws.draft):
+        checked_law(np.array([float(mass) for mass in law]))
     rows = (tuple(np.array([[float(x) for x in law]]) for law in several) for several in laws)
     target, draft = rows
     return Problem(name="example", target=target, draft=draft)

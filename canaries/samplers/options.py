@@ -11,6 +11,7 @@ SIGNATURES = (
     "numpy-sequence",
     "numpy",
     "logits",
+    "greedy",
     "chosen",
     "vllm",
     "jax",

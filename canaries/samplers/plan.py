@@ -27,6 +27,7 @@ class Demands:
     rule: str = "unknown"
     shape: Shape = Shape()
     pair: bool = False
+    greedy: bool = False
     reference: bool = False
 
     @classmethod
@@ -40,7 +41,13 @@ class Demands:
             raise UsageError("--rule block is a rule for chains; for trees give multi-draft, or leave it out")
         adapted = sampler if isinstance(sampler, Adapted) else None
         shape = Shape(adapted.parents, adapted.distinct) if adapted else Shape()
-        return cls(rule=rule, shape=shape, pair=isinstance(sampler, Pair), reference=reference)
+        return cls(
+            rule=rule,
+            shape=shape,
+            pair=isinstance(sampler, Pair),
+            greedy=bool(adapted and adapted.greedy),
+            reference=reference,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +92,10 @@ def plan(suite: SamplerSuite, bundles: Sequence[Bundle], effect: float, demands:
     tests = {bundle.name: _tests(suite, bundle, effect, demands) for bundle in bundles}
     depth = next((bundle.draft_length for bundle in bundles), 0)
     pairs = independence.Pairs(suite.independence, suite.independence.batch, depth)
-    pair_tests = tuple(independence.IndependenceTest(name, pairs) for name in pairs.counts)
-    names = [row_of(test) for several in (*tests.values(), pair_tests) for test in several]
+    coins = () if demands.greedy else pairs.counts
+    pair_tests = tuple(independence.IndependenceTest(name, pairs) for name in coins)
+    asked: list[Test] = [*(test for several in tests.values() for test in several), *pair_tests]
+    names = [row_of(test) for test in asked]
     names += [f"{wager.CHECK} {bundle.name}" for bundle in bundles]
     names += [REFERENCE] if demands.reference else []
     ledger = Ledger.split(total=suite.design.false_alarm, weights=dict.fromkeys(names, 1.0))
@@ -110,7 +119,7 @@ def _tests(suite: SamplerSuite, bundle: Bundle, effect: float, demands: Demands)
     return (
         *law.planned(bundle),
         *pit.planned(bundle),
-        *temperature.planned(bundle, scaled, suite.temperature.span),
+        *([] if demands.greedy else temperature.planned(bundle, scaled, suite.temperature.span)),
         *rule.planned(bundle, demands.rule, demands.shape),
         *([] if demands.shape.parents or demands.pair else bound.planned(bundle)),
         *(drafter.planned(bundle) if demands.pair else []),
@@ -144,6 +153,8 @@ def suited(found: Problem, sampler: Sampler | Pair) -> Problem:
     """The problem with drafts such as `sampler` takes: chosen ones, or laws that leave enough for distinct siblings."""
     if isinstance(sampler, Adapted) and sampler.chosen:
         return replace(found, draft=tuple(np.eye(q.shape[1])[q.argmax(axis=1)] for q in found.draft))
+    if isinstance(sampler, Adapted) and sampler.greedy:
+        return replace(found, target=tuple(np.eye(p.shape[1])[p.argmax(axis=1)] for p in found.target))
     if isinstance(sampler, Adapted) and sampler.distinct:
         return replace(found, draft=tuple(0.8 * q + 0.2 / q.shape[1] for q in found.draft))
     return found

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ...stats import design
+import numpy as np
+
+from ...stats import chi_square, design
 from ...suites import samplers as suites
+from .checks.base import Rates, chi_square_rounds
 
 
 class Asked(Protocol):
@@ -45,10 +48,12 @@ def rows(asked: Asked) -> list[dict[str, Any]]:
 
 
 def _chi_square(effect: float | None, draws: int | None, cells: int, alarm: float, miss: float) -> tuple[float, int]:
+    """Cells of equal mass: the most draws that so many cells can need."""
+    law = np.full(cells, 1 / cells)
     if effect is not None:
-        return effect, design.chi_square_draws(effect, cells, false_alarm=alarm, miss=miss)
+        return effect, chi_square_rounds(law, Rates(alarm, miss, effect))
     n = draws or 0
-    return design.chi_square_detectable(n, cells, false_alarm=alarm, miss=miss), n
+    return chi_square.design(n, law, false_alarm=alarm, miss=miss).detectable, n
 
 
 def _ks(effect: float | None, draws: int | None, alarm: float, miss: float) -> tuple[float, int]:

@@ -122,7 +122,7 @@ class Run:
         assert self.plan
         tests: list[base.Test] = [test for several in self.plan.tests.values() for test in several]
         found: dict[str, set[str]] = {}
-        for test in (*tests, *self.plan.pairs):
+        for test in [*tests, *self.plan.pairs]:
             found.setdefault(test.cell, set()).add(test.check)
         if self.options.reference is not None:
             found.setdefault("reference", set()).add("reference")

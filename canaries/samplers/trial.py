@@ -158,7 +158,7 @@ def twice(one: Trial, other: Trial) -> tuple[Answer, Answer]:
 
 def few_outcomes(bundle: Bundle) -> bool:
     """Whether whole outcomes are counted, not tokens by position."""
-    return (bundle.vocabulary + 1) ** (bundle.draft_length + 1) <= MOST_CELLS
+    return bool((bundle.vocabulary + 1) ** (bundle.draft_length + 1) <= MOST_CELLS)
 
 
 def _tally(code: Tensor, like: Ints) -> Ints:

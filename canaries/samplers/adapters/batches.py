@@ -23,6 +23,23 @@ def logits(function: Callable[..., Tensor]) -> Adapted:
     return Adapted(call=call)
 
 
+def greedy(function: Callable[..., Tensor]) -> Adapted:
+    """`function(target_logits, draft_logits, draft_tokens, generator)` at T = 0, with exact ties among the logits.
+
+    Logits are whole numbers. Where several are largest, the first of them is the token: one convention, for a target
+    that takes one and a verifier that takes another are not the same decoder.
+    """
+
+    def call(p: Tensor, q: Tensor | None, x: Tensor, generator: Generator) -> Tensor:
+        best = p.argmax(dim=-1, keepdim=True)
+        places = torch.arange(p.shape[-1], device=p.device)
+        tied = (places > best) & ((places - best) % 2 == 1)  # every second token after the best one is as good
+        whole = torch.where((places == best) | tied, 8.0, 1.0 + places % 3).to(p.dtype)
+        return function(whole, None if q is None else q.log(), x, generator)
+
+    return Adapted(call=call, greedy=True)
+
+
 def chosen(function: Callable[..., Tensor]) -> Adapted:
     """A sampler for drafts that were chosen, not drawn: `draft_probs` is None, q is one-hot at the draft token."""
     return Adapted(call=function, chosen=True)

@@ -33,6 +33,7 @@ ADAPTERS: Mapping[str, Row] = {
     "numpy-sequence": Row(sequences.numpy_per_sequence, "the same for one row, arrays and a numpy Generator -> list"),
     "numpy": Row(sequences.numpy_batch, "the same for a batch of arrays, with a numpy Generator -> array"),
     "logits": Row(batches.logits, "(target_logits, draft_logits, draft_tokens, generator) -> tokens"),
+    "greedy": Row(batches.greedy, "(target_logits, draft_logits, draft_tokens, generator) -> tokens, at T = 0"),
     "chosen": Row(batches.chosen, "(target_probs, None, draft_tokens, generator) -> tokens; drafts are chosen"),
     "vllm": Row(batches.vllm, "vLLM's rejection_sample(draft_token_ids, num_draft_tokens, ...)"),
     "jax": Row(batches.jax, "(target_probs, draft_probs, draft_tokens, key) -> tokens, on JAX arrays"),

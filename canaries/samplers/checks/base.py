@@ -33,12 +33,23 @@ class Look(NamedTuple):
 
 
 class Test(Protocol):
-    """One hypothesis about one problem of a bundle. `cell` names it: "small/zipf"."""
+    """One hypothesis about one problem of a bundle. Its cell names it: "small/zipf"."""
 
-    check: str
-    bundle: str
-    cell: str
-    reason: Reason
+    @property
+    def check(self) -> str:
+        """The family of tests it belongs to."""
+
+    @property
+    def bundle(self) -> str:
+        """The bundle that is drawn for it."""
+
+    @property
+    def cell(self) -> str:
+        """Its problem, and position where it has one."""
+
+    @property
+    def reason(self) -> Reason:
+        """Why a sampler that fails it is held."""
 
     def rounds(self, rates: Rates) -> int:
         """Rounds of its problem after which an effect of `rates.effect` is found."""

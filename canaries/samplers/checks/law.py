@@ -46,13 +46,15 @@ class LawTest:
         """The counts of this test's cells."""
         if self.check == "joint":
             assert seen.joint is not None
-            return seen.joint[self.index]
+            whole: Ints = seen.joint[self.index]
+            return whole
         if self.check == "classes":
-            return seen.classes[self.index]
+            coarse: Ints = seen.classes[self.index]
+            return coarse
         tokens = seen.tokens[self.place]
         rows = len(tokens) // len(seen.classes)
-        whole: Ints = tokens[self.index * rows : (self.index + 1) * rows].sum(axis=0)
-        return whole
+        mine: Ints = tokens[self.index * rows : (self.index + 1) * rows].sum(axis=0)
+        return mine
 
     def evidence(self, look: Look, rates: Rates) -> Evidence:
         """Counts outside the support are left to `support`."""
@@ -108,9 +110,11 @@ def planned(bundle: Bundle) -> list[Test]:
                 found.append(LawTest("joint", bundle.name, cell, index, law))
             continue
         found.append(SupportTest(bundle.name, cell, index, problem.target))
-        found.append(LawTest("classes", bundle.name, cell, index, problem.reached(bundle.draft_length + 1)))
+        coarse = [("classes", cell, problem.reached(bundle.draft_length + 1), -1)]
         if bundle.vocabulary <= MOST_MARGINAL:
-            for place in range(bundle.draft_length + 1):
-                law = problem.marginal(place)
-                found.append(LawTest("marginal", bundle.name, f"{cell}/{place + 1}", index, law, place))
+            places = range(bundle.draft_length + 1)
+            coarse += [("marginal", f"{cell}/{place + 1}", problem.marginal(place), place) for place in places]
+        for check, named, law, place in coarse:
+            if np.count_nonzero(law) > 1:
+                found.append(LawTest(check, bundle.name, named, index, law, place))
     return found

@@ -117,7 +117,7 @@ def _log_ratio(counts: Sequence[Floats], laws: Sequence[Floats], t: float) -> fl
 
 
 def planned(bundle: Bundle, effect: float, span: float) -> list[Test]:
-    """One test a problem with many outcomes. The grid has 1, quarters of `effect` near it, and wider steps to `span`."""
+    """One test a problem with many outcomes. The grid has quarters of `effect` near 1, and wider steps up to `span`."""
     steps = [effect * 2**i for i in range(int(math.log2(span / effect)) + 1)]
     near = [effect * i / 4 for i in range(1, 13)]
     grid = sorted({1.0, *(round(1 + sign * step, 6) for step in (*steps, *near) for sign in (1, -1))})

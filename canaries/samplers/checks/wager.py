@@ -38,7 +38,9 @@ class Wager:
         return self.tests[i], e_process.evidence(self._best[i], self._n[i], hypothesis=text)
 
     def finding(self, share: float) -> Finding | None:
-        """A failure once some cell's wealth reaches its part of `share`; nothing before that."""
+        """A failure once some cell's wealth reaches its part of `share`; nothing before that, or without any cell."""
+        if not self.tests:
+            return None
         test, evidence = self.worst()
         if evidence.p_value > share / len(self.tests) or math.isnan(evidence.p_value):
             return None

@@ -25,7 +25,7 @@ def with_uniforms(source: Source) -> Sampler:
         last = torch.searchsorted(sums, u[:, -1:] * sums[:, -1:], right=True)[:, 0].clamp(max=p.shape[2] - 1)
         return emitted(x, accepted, last)
 
-    return sampler  # type: ignore[return-value]
+    return sampler
 
 
 def fresh(rows: int, steps: int, generator: Generator) -> Tensor:

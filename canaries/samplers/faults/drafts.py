@@ -60,12 +60,12 @@ def reused_noise() -> Pair:
         accepted = run_of(u * qx < px)
         return emitted(x, accepted, draw(residual(p, q, accepted), generator))
 
-    return Pair(drafter, sampler)  # type: ignore[arg-type]
+    return Pair(drafter, sampler)
 
 
-honest_pair = Pair(drawn, token)  # type: ignore[arg-type]
-rounded_pair = Pair(drawn_in_bfloat16, token)  # type: ignore[arg-type]
-chosen_pair = Pair(likeliest_as_such, token)  # type: ignore[arg-type]
+honest_pair = Pair(drawn, token)
+rounded_pair = Pair(drawn_in_bfloat16, token)
+chosen_pair = Pair(likeliest_as_such, token)
 
 
 class Walk:
@@ -76,7 +76,7 @@ class Walk:
 
     def __call__(self, tokens: Any, parents: Any, target: Any, draft: Any, rng: np.random.Generator) -> Sequence[int]:
         """What the round emits."""
-        node, out = 0, []
+        node, out = 0, list[int]()
         while True:
             children = [n for n, parent in enumerate(parents, 1) if parent == node]
             accepted, p = self._kept(children, tokens, target[node], draft, rng)

@@ -10,6 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from ....engine.verification.lossless import Lossless
+from ..adapters.batches import greedy
 from ..adapters.trees import BRANCHED, engine
 from ..interface import END
 
@@ -121,6 +122,15 @@ def assumed_chosen(p: Tensor, q: Tensor, x: Tensor, generator: Generator) -> Ten
     return token(p, torch.nn.functional.one_hot(x, q.shape[2]).to(q.dtype), x, generator)
 
 
+def first_largest(logits: Tensor, q: Tensor, x: Tensor, generator: Generator) -> Tensor:
+    """Verification at T = 0: drafts are kept while they are the first of the largest logits."""
+    del q, generator
+    best = logits.argmax(dim=-1)
+    accepted = run_of(best[:, :-1] == x)
+    return emitted(x, accepted, best[torch.arange(len(x)), accepted])
+
+
+greedy_chain = greedy(first_largest)
 multi_draft = engine(Lossless(), BRANCHED)
 """SpecInfer's rule on a small tree, siblings drawn with replacement: the engine's own walk."""
 multi_draft_distinct = engine(Lossless(), BRANCHED, distinct=True)

@@ -21,11 +21,11 @@ class Row(NamedTuple):
     reference: Sampler | Pair | None = None
 
 
-def _same(sampler: object) -> Made:
-    return lambda: sampler  # type: ignore[return-value]
+def _same(sampler: Sampler | Pair) -> Made:
+    return lambda: sampler
 
 
-def _row(name: str, codes: str, summary: str, sampler: object) -> Row:
+def _row(name: str, codes: str, summary: str, sampler: Sampler | Pair) -> Row:
     return Row(name, tuple(codes.split()), summary, _same(sampler))
 
 
@@ -84,6 +84,7 @@ FAULTS: tuple[Row, ...] = (
     _row("first-token-argmax", "F18", "the first position's law at T = 0", rules.with_target(rules.sharp_first)),
     _row("naive-tree", "F19", "siblings tested against the whole of p", drafts.naive_tree),
     _row("tree-not-renormalised", "F19", "distinct siblings, q not renormalised", drafts.not_renormalised),
+    _row("last-of-equals", "F20", "at T = 0 takes the last of equal maxima", rules.last_of_equals),
     _row("threshold", "F21", "accepts whatever has p above 0.09", rules.above_a_threshold),
     _row("global-generator", "F22", "ignores its generator", chance.from_the_global_generator),
     _row("clock-seed", "F22", "seeds itself from the system", chance.from_the_clock),
@@ -104,6 +105,7 @@ INNOCENT: tuple[Row, ...] = (
     _row("own-uniforms", "N", "the token rule by inversion", chance.with_uniforms(chance.fresh)),
     _row("honest-pair", "N", "a drafter that reports its law", drafts.honest_pair),
     _row("chosen-pair", "N N13", "drafts chosen and reported as one-hot", drafts.chosen_pair),
+    _row("greedy", "N", "at T = 0 takes the first of equal maxima", innocent.greedy_chain),
     _row("honest-tree", "N", "the multi-draft rule in plain Python", drafts.honest_tree),
 )
 BY_NAME = {row.name: row for row in (*FAULTS, *INNOCENT)}

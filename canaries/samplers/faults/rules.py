@@ -10,8 +10,9 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
+from ..adapters.batches import greedy
 from ..interface import Sampler
-from .innocent import after, draw, emitted, ratios, residual, run_of, token, uniforms
+from .innocent import after, draw, emitted, first_largest, ratios, residual, run_of, token, uniforms
 
 Change = Callable[[Tensor], Tensor]
 Left = Callable[[Tensor, Tensor], Tensor]
@@ -34,7 +35,7 @@ def with_residual(left: Left) -> Sampler:
         law[lost] = left(law[lost], q[lost, accepted[lost]])
         return emitted(x, accepted, draw(law + 1e-12, generator))
 
-    return sampler  # type: ignore[return-value]
+    return sampler
 
 
 def likeliest(law: Tensor) -> Tensor:
@@ -48,7 +49,7 @@ def with_target(change: Change) -> Sampler:
     def sampler(p: Tensor, q: Tensor, x: Tensor, generator: Generator) -> Tensor:
         return token(change(p), q, x, generator)
 
-    return sampler  # type: ignore[return-value]
+    return sampler
 
 
 def with_draft(change: Change) -> Sampler:
@@ -57,7 +58,7 @@ def with_draft(change: Change) -> Sampler:
     def sampler(p: Tensor, q: Tensor, x: Tensor, generator: Generator) -> Tensor:
         return token(p, change(q), x, generator)
 
-    return sampler  # type: ignore[return-value]
+    return sampler
 
 
 def tempered(temperature: float) -> Change:
@@ -97,7 +98,7 @@ def lenient(more: float) -> Sampler:
         accepted = run_of(uniforms(px, generator) * qx < px * more)
         return emitted(x, accepted, draw(residual(p, q, accepted) + 1e-12, generator))
 
-    return sampler  # type: ignore[return-value]
+    return sampler
 
 
 def over_the_largest(p: Tensor, q: Tensor, x: Tensor, generator: Generator) -> Tensor:
@@ -170,6 +171,15 @@ def nan_rows(p: Tensor, q: Tensor, x: Tensor, generator: Generator) -> Tensor:
     tokens = token(p, q, x, generator)
     bad = torch.rand(len(p), generator=generator) < 0.01  # noqa: PLR2004 - the fault as it was reported
     return torch.where(bad[:, None], emitted(x, torch.zeros_like(tokens[:, 0]), torch.zeros_like(tokens[:, 0])), tokens)
+
+
+def _last_largest(logits: Tensor, q: Tensor, x: Tensor, generator: Generator) -> Tensor:
+    last = logits.shape[-1] - 1 - logits.flip(-1).argmax(dim=-1)
+    return first_largest(torch.nn.functional.one_hot(last, logits.shape[-1]).to(logits.dtype), q, x, generator)
+
+
+last_of_equals = greedy(_last_largest)
+"""The verifier takes the last of equal maxima where the target takes the first."""
 
 
 def writes_to_target(p: Tensor, q: Tensor, x: Tensor, generator: Generator) -> Tensor:

@@ -82,9 +82,9 @@ def test_a_bias_too_small_to_count_is_seen_beside_a_reference():
 
 def test_a_sampler_that_raises_is_not_judged():
     def raising(p, q, x, g):
-        raise RuntimeError("CUDA error: no device")
+        raise RuntimeError("there is no device")
 
-    with pytest.raises(SamplerFailed, match="CUDA error"):
+    with pytest.raises(SamplerFailed, match="RuntimeError: there is no device at"):
         judged(raising)
 
 
@@ -93,5 +93,5 @@ def test_a_sampler_that_hangs_is_not_judged():
         while True:
             pass
 
-    with pytest.raises(SamplerFailed, match="did not return within 0.3 s"):
+    with pytest.raises(SamplerFailed, match=r"did not return within 0\.3 s"):
         judged(hanging, limit=0.3)

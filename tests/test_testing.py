@@ -1,0 +1,34 @@
+import pytest
+
+from draftgate.canaries.samplers.faults import innocent, rules
+from draftgate.testing import assert_follows, assert_lossless
+
+
+def test_a_lossless_sampler_passes_and_the_summary_comes_back():
+    assert "PASS" == assert_lossless(innocent.token, effect=0.05)["verdict"]
+
+
+def test_a_wrong_one_fails_with_its_reason_and_its_smallest_laws():
+    with pytest.raises(AssertionError, match=r"(?s)HOLD  accept_everything.*DISTRIBUTION.*smallest failing laws"):
+        assert_lossless(rules.accept_everything)
+
+
+def test_a_broken_contract_fails_without_a_search():
+    with pytest.raises(AssertionError, match="wrote to target_probs"):
+        assert_lossless(rules.writes_to_target)
+
+
+def test_one_example_can_be_pasted_as_a_test():
+    laws = {"target": [["1/2", "1/2"], [0.25, 0.75]], "draft": [["1", "0"]]}
+    assert_follows(innocent.token, **laws)
+
+    with pytest.raises(AssertionError, match="its chance is"):
+        assert_follows(rules.accept_everything, **laws)
+
+
+@pytest.mark.parametrize(
+    "laws", [{"target": [["1/2", "1/3"]] * 2, "draft": [["1", "0"]]}, {"target": [["1", "0"]], "draft": [["1", "0"]]}]
+)
+def test_laws_that_are_none_are_refused(laws):
+    with pytest.raises(ValueError, match="law"):
+        assert_follows(innocent.token, **laws)
