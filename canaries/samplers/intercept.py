@@ -17,6 +17,7 @@ import torch
 from torch import Generator, Tensor
 from torch.overrides import TorchFunctionMode
 
+from ...stats.generator import SymbolicGenerator
 from ...stats.rounding import RoundingRandomness
 from ...stats.symbolic import NotEnumerable
 from .draws import SOURCES, names
@@ -235,12 +236,19 @@ OTHERS: dict[str, Operator] = {
 }
 
 
+class SymbolicSource(Generator):
+    """A torch generator that nothing is drawn from; adapters for numpy take its `numpy_generator` instead."""
+
+    numpy_generator: SymbolicGenerator
+
+
 def intercepted(call: Callable[[Generator], Any], chance: RoundingRandomness, *, strict: bool = True) -> Any:
     """What `call(generator)` returns on symbolic chance. Raises NotEnumerable where it cannot be followed.
 
     Unless not `strict`, all chance must come from that generator: of another's stream nothing is known.
     """
-    generator = Generator()
+    generator = SymbolicSource()
+    generator.numpy_generator = SymbolicGenerator(chance)
     before = generator.get_state(), torch.get_rng_state()
     with Intercept(chance, generator if strict else None) as mode:
         out = call(generator)

@@ -51,6 +51,8 @@ def numpy_batch(function: Callable[..., Any]) -> Adapted:
 
 def numpy_generator(generator: Generator) -> np.random.Generator:
     """A numpy generator whose stream follows from where `generator` stands; the latter moves on."""
+    if symbolic := getattr(generator, "numpy_generator", None):
+        return symbolic  # type: ignore[no-any-return]
     words = torch.randint(2**62, (2,), generator=generator, device=generator.device).tolist()
     return np.random.default_rng(words)
 

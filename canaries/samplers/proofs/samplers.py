@@ -26,8 +26,8 @@ from .cases import ZERO, Case, Law
 from .rounds import Drafted, Round, drafts
 from .rules import DRAWN
 
-SLACK = {torch.float64: 1e-9, torch.float32: 1e-4}
-"""Distances that rounding may explain, by the type of the laws: a few thousand units in the last place."""
+SLACK = {torch.float64: 1e-9, torch.float32: 1e-5}
+"""Distances that rounding may explain, by the type of the laws: some hundred units in the last place."""
 MOST_PATHS = 20_000
 """Paths of one draft after which a sampler is given up: a Python function that forks without end."""
 
