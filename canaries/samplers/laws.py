@@ -6,7 +6,7 @@ that is too sure of itself, tokens of mass 1e-8. They differ at every position a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 

@@ -21,6 +21,7 @@ def test_the_suite_that_ships_is_frozen_and_complete():
 
 def test_an_edited_suite_is_refused(tmp_path):
     (tmp_path / "suite.toml").write_bytes(TEXT.replace(b"1e-6", b"1e-2", 1))
+    (tmp_path / "rows.json").write_bytes((samplers.SHIPPED / "rows.json").read_bytes())
     (tmp_path / "DIGESTS").write_bytes((samplers.SHIPPED / "DIGESTS").read_bytes())
 
     with pytest.raises(SuiteEdited, match="changed after it was frozen"):
