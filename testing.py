@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-__all__ = ["assert_follows", "assert_lossless"]
+__all__ = ["assert_follows", "assert_invariants", "assert_lossless"]
 
 
 def assert_lossless(sampler: Any, **options: Any) -> dict[str, Any]:
@@ -63,3 +63,24 @@ def assert_follows(
     wealth, found = minimal.refuted(sampler, laws, minimal.settings_for(seed, 4096, 10.0)(), rounds=65536)
     if wealth >= minimal.ODDS:
         raise AssertionError(found.text())
+
+
+def assert_invariants(sampler: Any, *, seed: int = 0, examples: int = 20) -> None:
+    """AssertionError, with the smallest laws that were found, where an invariant of lossless samplers does not hold.
+
+    Tokens may be renamed, drafts may be empty (K = 0), and a row alone has the law that it has in a batch. The contract
+    (shapes, ids, inputs left alone) is held to on the way.
+    """
+    from draftgate.canaries.samplers import minimal, properties
+    from draftgate.stats.strategies import smallest
+
+    def settings(batch: int) -> Any:
+        return minimal.settings_for(seed, batch, 10.0)()
+
+    for name, invariant in properties.INVARIANTS.items():
+        found = smallest(
+            lambda laws, holds=invariant: holds(sampler, laws, settings)[0] >= minimal.ODDS,  # type: ignore[misc]
+            most_examples=examples,
+        )
+        if found is not None:
+            raise AssertionError(f"{name}: {invariant(sampler, found, settings)[1].text()}")

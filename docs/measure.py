@@ -1,10 +1,11 @@
-"""Writes `docs/results.md` from finished runs: `python docs/measure.py RUN_FOLDER...`.
+"""Writes `docs/results.md` from finished runs: `python docs/measure.py RUN_FOLDER...`. Blocks of other scripts stay.
 
 Every figure comes from a run's `summary.json`, which is read only if it is that of the record beside it.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 RESULTS = Path(__file__).with_name("results.md")
+BLOCK = re.compile(r"<!-- \w+: written by [\w/.]+ -->.*?<!-- end -->", re.DOTALL)
 
 
 class Run(NamedTuple):
@@ -32,7 +34,9 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write("usage: python docs/measure.py RUN_FOLDER...\n")
         return 2
     folders = [Path(argument) for argument in arguments]
-    RESULTS.write_text(page([Run(summary.read(f), record.read(f).header) for f in folders]), encoding="utf-8")
+    written = page([Run(summary.read(f), record.read(f).header) for f in folders])
+    kept = BLOCK.findall(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+    RESULTS.write_text("\n".join([written, *(f"{block}\n" for block in kept)]), encoding="utf-8")
     return 0
 
 

@@ -76,3 +76,12 @@ def test_without_runs_nothing_is_written(measure, capsys):
     assert measure.main([]) == 2
     assert "usage" in capsys.readouterr().err
     assert not measure.RESULTS.exists()
+
+
+def test_the_block_of_another_script_stays(measure, tmp_path):
+    block = "<!-- samplers: written by docs/samplers.py -->\n## Samplers\n<!-- end -->"
+    measure.RESULTS.write_text(f"old\n\n{block}\n", encoding="utf-8")
+    page = written(measure, write_run(tmp_path / "run"))
+
+    assert page.endswith(f"\n{block}\n")
+    assert "old" not in page
