@@ -1,4 +1,4 @@
-"""Writes `docs/results.md` from finished runs: `python docs/measure.py RUN_FOLDER...`.
+"""Writes `docs/results.md` from finished runs: `python docs/measure.py RUN_FOLDER...`. Blocks of other scripts stay.
 
 Every figure comes from a run's `summary.json`, which is read only if it is that of the record beside it.
 """
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 RESULTS = Path(__file__).with_name("results.md")
-OTHERS = re.compile(r"<!-- \w+: written by docs/\w+\.py -->.*?<!-- end -->", re.DOTALL)
-"""What other scripts wrote on the page; it stays, behind the runs."""
+BLOCK = re.compile(r"<!-- \w+: written by [\w/.]+ -->.*?<!-- end -->", re.DOTALL)
 
 
 class Run(NamedTuple):
@@ -35,9 +34,9 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write("usage: python docs/measure.py RUN_FOLDER...\n")
         return 2
     folders = [Path(argument) for argument in arguments]
-    text = page([Run(summary.read(f), record.read(f).header) for f in folders])
-    kept = OTHERS.findall(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    RESULTS.write_text("\n".join([text, *(f"{block}\n" for block in kept)]), encoding="utf-8")
+    written = page([Run(summary.read(f), record.read(f).header) for f in folders])
+    kept = BLOCK.findall(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+    RESULTS.write_text("\n".join([written, *(f"{block}\n" for block in kept)]), encoding="utf-8")
     return 0
 
 

@@ -5,6 +5,7 @@ Digests first, always. Knows nothing about how samplers are called or judged.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SHIPPED = Path(__file__).parent / "sampler" / "v1"
-SETTINGS = "suite.toml"
+SETTINGS, ROWS = "suite.toml", "rows.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplerSuite:
-    """All numbers of one suite for samplers."""
+    """All numbers of one suite for samplers. `rows` are recorded laws of a target and a draft, from `rows.json`."""
 
     name: str
     version: str
@@ -113,6 +114,7 @@ class SamplerSuite:
     drafter: Drafter
     reference: Reference
     bundles: tuple[Bundle, ...]
+    rows: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]
 
 
 TABLES = {
@@ -131,17 +133,23 @@ def load(folder: Path = SHIPPED) -> SamplerSuite:
     files = digests.verified(folder)
     if SETTINGS not in files:
         raise SuiteMalformed(f"{digests.shown(folder)} has no {SETTINGS}; name the folder of one version")
-    return parsed(files[SETTINGS], digests.digest(folder), where=digests.shown(folder / SETTINGS))
+    recorded = files.get(ROWS, b"[]")
+    return parsed(files[SETTINGS], recorded, digests.digest(folder), where=digests.shown(folder / SETTINGS))
 
 
-def parsed(content: bytes, digest: str, *, where: str) -> SamplerSuite:
-    """The suite that `content` describes. Raises SuiteMalformed in one line."""
+def parsed(content: bytes, recorded: bytes, digest: str, *, where: str) -> SamplerSuite:
+    """The suite that `content` describes, with the laws of `recorded`. Raises SuiteMalformed in one line."""
     try:
         table = tomllib.loads(content.decode("utf-8"))
         named = {key: _tuples(table.pop(key)) for key in TABLES}
         bundles = tuple(Bundle(**_tuples(row)) for row in table.pop("bundles"))
+        rows = tuple((tuple(map(float, p)), tuple(map(float, q))) for p, q in json.loads(recorded))
         return SamplerSuite(
-            **table, digest=digest, bundles=bundles, **{key: TABLES[key](**values) for key, values in named.items()}
+            **table,
+            digest=digest,
+            bundles=bundles,
+            rows=rows,
+            **{key: TABLES[key](**values) for key, values in named.items()},
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise SuiteMalformed(f"{where}: not a suite for samplers ({error}); compare it with sampler/v1") from error

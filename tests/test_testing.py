@@ -1,7 +1,7 @@
 import pytest
 
 from draftgate.canaries.samplers.faults import innocent, rules
-from draftgate.testing import assert_follows, assert_lossless
+from draftgate.testing import assert_follows, assert_invariants, assert_lossless
 
 
 def test_a_lossless_sampler_passes_and_the_summary_comes_back():
@@ -32,3 +32,12 @@ def test_one_example_can_be_pasted_as_a_test():
 def test_laws_that_are_none_are_refused(laws):
     with pytest.raises(ValueError, match="law"):
         assert_follows(innocent.token, **laws)
+
+
+def test_invariants_hold_for_a_lossless_sampler():
+    assert_invariants(innocent.token, examples=5)
+
+
+def test_a_broken_invariant_is_named_with_its_laws():
+    with pytest.raises(AssertionError, match=r"(?s)^relabelling: smallest failing laws.*its chance is"):
+        assert_invariants(rules.accept_everything)

@@ -8,16 +8,18 @@ from typing import Any, Protocol
 
 import torch
 
-from ..contracts import Reason
+from ..contracts import Finding, Reason
 from ..errors import UsageError
 from ..reasons import CULPRITS, REASONS
-from ..report.progress import progress
+from ..report.progress import Progress, progress
 from ..report.text import clean
+from . import exact
 from .adapters.registry import ADAPTERS
 from .interface import Adapted, Pair, Sampler
-from .judge import judge
+from .judge import Say, judge
 from .loading import load
 from .minimal import minimal, settings_for
+from .proofs.custom import SamplerProof
 from .run import Options
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -53,8 +55,25 @@ def run(asked: Asked, *, quiet: bool) -> dict[str, Any]:
         dtype=DTYPES[asked.dtype],
         device=asked.device,
     )
-    summary = judge(sampler, options, progress(), _silent if quiet else _say)
-    return {**summary, "example": example(sampler, summary)}
+    return examined(sampler, options, progress(), _silent if quiet else _say)
+
+
+def examined(
+    sampler: Sampler | Pair, options: Options, shown: Progress, say: Say, *, minimal: bool = True
+) -> dict[str, Any]:
+    """The summary with what enumeration showed and, with `minimal`, the smallest laws where the law is wrong."""
+    proof: SamplerProof | None = None
+
+    def look() -> Finding | None:
+        nonlocal proof
+        proof = exact.look(sampler, options)
+        return exact.finding(proof) if proof.broken else None
+
+    summary = judge(sampler, options, shown, say, look)
+    summary["exact"] = exact.plain(proof) if proof else None
+    if proof and proof.broken:
+        return {**summary, "example": proof.example(named(summary))}
+    return {**summary, "example": example(sampler, summary) if minimal else ""}
 
 
 def adapted(named: str, adapter: str) -> Sampler | Pair:
@@ -80,6 +99,7 @@ def text(summary: Mapping[str, Any]) -> str:
         lines += [f"  - {held.check} ({held.cell}): {clean(held.summary)}" for held in several]
     lines += [f"  also: {clean(hint)}" for hint in summary["hints"]]
     lines += _table(summary["findings"])
+    lines += _exactly(summary.get("exact"))
     share = summary["false_alarm"] / max(1, len(summary["ledger"]))
     lines.append(
         f"ledger: {summary['false_alarm']:g} a run over {len(summary['ledger'])} tests, {share:.2g} each; "
@@ -98,8 +118,12 @@ def example(sampler: Sampler | Pair, summary: Mapping[str, Any]) -> str:
     found = minimal(sampler, settings_for(summary["seed"], 512 if slow else 4096, 10.0))
     if found is None:
         return ""
-    name = summary["sampler"].rpartition(":")[2].replace(".", "_")
-    return f"{found.text()}\n\n{found.test(name)}"
+    return f"{found.text()}\n\n{found.test(named(summary))}"
+
+
+def named(summary: Mapping[str, Any]) -> str:
+    """The sampler's own name, as a test may carry it."""
+    return str(summary["sampler"]).rpartition(":")[2].replace(".", "_")
 
 
 def _table(findings: Any) -> list[str]:
@@ -107,6 +131,15 @@ def _table(findings: Any) -> list[str]:
     rows = [(f.check, f.cell, str(f.status), _draws(f), f.seen) for f in findings]
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(5)]
     return ["  ".join(word.ljust(w) for word, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _exactly(found: Mapping[str, Any] | None) -> list[str]:
+    """What enumeration showed where it did not refute the sampler."""
+    if found is None or found["distance"]:
+        return []
+    if found["proved"]:
+        return [f"exact: proved on {found['cases']} small cases, to a distance of {found['slack']:g}"]
+    return [f"exact: out of reach: {clean(found['out_of_reach'])}"]
 
 
 def _draws(finding: Any) -> str:

@@ -1,17 +1,20 @@
 """Looks at a sampler exactly before anything is drawn: proved or broken on small cases, or out of reach.
 
-A broken sampler needs no draws. A proved one is drawn from all the same: kernels, large vocabularies and what is carried
-from call to call are not in the small cases.
+A broken sampler needs no draws. A proved one is drawn from all the same: kernels, large vocabularies and what is
+carried from call to call are not in the small cases.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from ..contracts import Finding, Reason, Status
 from .calling import TimeIsUp, time_limit
 from .interface import Adapted, Pair, Sampler
+from .proofs.cases import Case
 from .proofs.custom import SamplerProof, prove_sampler
+from .proofs.samplers import torch_round
 from .run import Options
 
 CHECK = "exact"
@@ -36,6 +39,14 @@ def look(sampler: Sampler | Pair, options: Options) -> SamplerProof:
         return _out_of_reach(
             f"on symbolic chance it raises {type(error).__name__}: {' '.join(str(error).split())[:200]}"
         )
+
+
+def off_by(sampler: Sampler | Pair, case: Case) -> Fraction:
+    """The exact distance of a sampler's law from the target's on one case; 0 where it is out of reach, too."""
+    try:
+        return torch_round(case, sampler).distance(case)
+    except Exception:  # noqa: BLE001 - see above
+        return Fraction(0)
 
 
 def finding(proof: SamplerProof) -> Finding:

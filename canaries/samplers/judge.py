@@ -16,11 +16,15 @@ from .run import Drawn, Options, Run
 
 CONTRACT = "contract"
 Say = Callable[[str], None]
+Look = Callable[[], Finding | None]
 
 
-def judge(sampler: Sampler | Pair, options: Options, progress: Progress, say: Say) -> dict[str, Any]:
+def judge(
+    sampler: Sampler | Pair, options: Options, progress: Progress, say: Say, look: Look = lambda: None
+) -> dict[str, Any]:
     """The summary of one run, as plain values. `say` is told, before any draw that counts, what will be done.
 
+    `look` may answer with a finding that refutes the sampler: then nothing is drawn.
     Raises UsageError for a budget that buys nothing, SamplerFailed where the sampler raises or hangs.
     """
     started = time.monotonic()
@@ -28,7 +32,8 @@ def judge(sampler: Sampler | Pair, options: Options, progress: Progress, say: Sa
     try:
         run.prepare()
         say(run.promise())
-        drawn = run.draw(progress)
+        refuted = look()
+        drawn = Drawn([refuted], stopped_early=True) if refuted else run.draw(progress)
     except ContractBroken as error:
         drawn = Drawn([_broken(error)])
     finally:

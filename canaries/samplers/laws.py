@@ -6,8 +6,9 @@ that is too sure of itself, tokens of mass 1e-8. They differ at every position a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -91,10 +92,16 @@ Maker = Callable[[int, np.random.Generator], tuple[Floats, Floats]]
 """A pair of laws (p, q), each (V,), for one state."""
 
 
-def problem(name: str, shape: tuple[int, int, int], rng: np.random.Generator) -> Problem:
-    """The problem called `name` with V tokens, K drafted and S states a step, every state with laws of its own."""
+def problem(
+    name: str, shape: tuple[int, int, int], rng: np.random.Generator, rows: Sequence[tuple[Floats, Floats]] = ()
+) -> Problem:
+    """The problem called `name` with V tokens, K drafted and S states a step, every state with laws of its own.
+
+    "recorded" takes one of `rows`, pairs of laws (V,) of a real target and draft, its tokens in another order.
+    """
     vocabulary, draft_length, memory = shape
-    pairs = [[MAKERS[name](vocabulary, rng) for _ in range(memory**place)] for place in range(draft_length + 1)]
+    made = partial(_recorded, rows) if name == "recorded" else MAKERS[name]
+    pairs = [[made(vocabulary, rng) for _ in range(memory**place)] for place in range(draft_length + 1)]
     return Problem(
         name=name,
         target=tuple(np.stack([p for p, _ in at]) for at in pairs),
@@ -178,6 +185,15 @@ def _greedy(vocabulary: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """T = 0: the target is one-hot, the draft is not."""
     _, q = _zipf(vocabulary, rng)
     return np.eye(vocabulary)[int(rng.choice(vocabulary, p=q))], q
+
+
+def _recorded(
+    rows: Sequence[tuple[Floats, Floats]], vocabulary: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """As a real pair of models has it at some place of an answer."""
+    p, q = rows[int(rng.integers(len(rows)))]
+    order = rng.permutation(vocabulary)
+    return normalised(p[order]), normalised(q[order])
 
 
 MAKERS: Mapping[str, Maker] = {

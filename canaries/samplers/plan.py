@@ -141,11 +141,13 @@ def rates_of(test: Test | ReferenceTest, suite: SamplerSuite, effect: float, led
 
 def bundles_of(suite: SamplerSuite, seed: int, sampler: Sampler | Pair) -> list[Bundle]:
     """The suite's bundles, their laws drawn anew from `seed`, as deep as the trees that `sampler` takes."""
-    made = []
+    made, rows = [], [(np.array(p), np.array(q)) for p, q in suite.rows]
     for number, spec in enumerate(suite.bundles):
         rng = np.random.default_rng([seed, number])
         shape = (spec.vocabulary, depth_of(sampler) or spec.draft_length, spec.memory)
-        made.append(Bundle(spec.name, tuple(suited(problem(name, shape, rng), sampler) for name in spec.problems)))
+        made.append(
+            Bundle(spec.name, tuple(suited(problem(name, shape, rng, rows), sampler) for name in spec.problems))
+        )
     return made
 
 

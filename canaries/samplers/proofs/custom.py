@@ -7,7 +7,7 @@ row and with two; what a sampler carries from call to call is not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -17,10 +17,10 @@ import torch
 
 from ....stats.symbolic import NotEnumerable
 from ..interface import Pair, Sampler
-from .cases import ZERO, Case, random_case
+from .cases import ZERO, Case, histories, random_case, rational
 from .rules import CHAINS, Shapes
 from .samplers import Enumerated, Sequential, rows_distance, sequence_round, torch_round
-from .shrink import smallest, told
+from .shrink import forgetful, smallest, told
 
 Enumerate: TypeAlias = Callable[[Case], Enumerated]
 SHAPES: Shapes = ((3, CHAINS[0][1]), (3, CHAINS[1][1]), (2, CHAINS[2][1]))
@@ -47,6 +47,18 @@ class Counterexample:
             return [off, *told(self.case)]
         return [f"two rows of one call: {off}", *told(self.case), "and beside it", *told(self.beside)]
 
+    def test(self, name: str) -> str:
+        """A test to paste, where laws without memory and a single row show the fault; `name` is the sampler's."""
+        if self.beside is not None or not forgetful(self.case):
+            return ""
+        target, draft = (
+            [[str(x) for x in of[t]] for t in of if not any(t)] for of in (self.case.target, self.case.draft)
+        )
+        return (
+            f"def test_{name}_follows_the_target():\n"
+            f"    draftgate.testing.assert_follows({name}, target={target!r}, draft={draft!r})\n"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplerProof:
@@ -64,6 +76,21 @@ class SamplerProof:
     def proved(self) -> bool:
         """Whether every case holds."""
         return self.broken is None and self.out_of_reach is None and self.cases > 0
+
+    def example(self, name: str) -> str:
+        """The smallest failing laws, and a test to paste where there is one."""
+        if self.broken is None:
+            return ""
+        return "\n\n".join(
+            filter(None, ["\n".join(["smallest failing laws", *self.broken.text()]), self.broken.test(name)])
+        )
+
+
+def chain_case(target: Sequence[Sequence[Fraction]], draft: Sequence[Sequence[Fraction]]) -> Case:
+    """The case of K + 1 laws of the target and K of the draft, the same whatever came before."""
+    vocabulary, k = len(target[0]), len(draft)
+    laws = [{text: rational(of[len(text)]) for text in histories(vocabulary, len(of))} for of in (target, draft)]
+    return Case(vocabulary, tuple(range(-1, k)), *laws)
 
 
 def prove_sampler(

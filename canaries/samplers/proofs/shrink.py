@@ -40,20 +40,25 @@ def smallest(case: Case, fails: Callable[[Case], bool], *, most_tries: int = MOS
 def told(case: Case) -> list[str]:
     """The case for people, a line a history; laws that no history changes are told once a position."""
     lines = [f"K = {case.k}, V = {case.vocabulary}" + ("" if _is_chain(case) else f", parents {list(case.parents)}")]
-    forgetful = _forgets(case.target) and _forgets(case.draft)
+    short = forgetful(case)
     for text in case.target:
-        if forgetful and any(text):
+        if short and any(text):
             continue
-        where = f"position {len(text) + 1}" if forgetful else f"after {list(text)}"
+        where = f"position {len(text) + 1}" if short else f"after {list(text)}"
         q = f"   q = {_row(case.draft[text])}" if text in case.draft else ""
         lines.append(f"{where}: p = {_row(case.target[text])}{q}")
     return lines
 
 
+def forgetful(case: Case) -> bool:
+    """Whether no law depends on which tokens came before."""
+    return _forgets(case.target) and _forgets(case.draft)
+
+
 def _simpler(case: Case) -> Iterator[Case]:
     yield from _smaller_drafts(case)
     yield from _smaller_vocabularies(case)
-    yield from _forgetful(case)
+    yield from _without_memory(case)
     for side in ("target", "draft"):
         yield from _plainer_laws(case, side)
 
@@ -87,7 +92,7 @@ def _without(law: Law, gone: int) -> Law:
     return left / total if total else rational([Fraction(1, len(left))] * len(left))
 
 
-def _forgetful(case: Case) -> Iterator[Case]:
+def _without_memory(case: Case) -> Iterator[Case]:
     """With one law for all positions, or one a position, whatever came before."""
     for kept in (0, case.k):
         old = (case.target, case.draft)

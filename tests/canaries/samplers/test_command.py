@@ -38,8 +38,9 @@ def test_a_held_sampler_is_shown_with_its_smallest_laws_and_a_test():
     shown = command.text(run(sampler="draftgate.canaries.samplers.faults.rules:accept_everything"))
 
     assert shown.startswith("HOLD  ")
-    assert "DISTRIBUTION (engine)\n  - wager" in shown
-    assert "smallest failing laws: K = 1" in shown
+    assert "DISTRIBUTION (engine)\n  - exact (exact): off by a total variation of 1" in shown
+    assert "smallest failing laws" in shown
+    assert "K = 1, V = 2" in shown
     assert "def test_accept_everything_follows_the_target():" in shown
 
 

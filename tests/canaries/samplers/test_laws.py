@@ -49,6 +49,13 @@ def test_laws_have_what_their_names_say():
     assert made("tiny").target[0].min() == 1e-8
 
 
+def test_recorded_rows_come_in_another_order_with_their_draft():
+    p, q = np.array([0.5, 0.25, 0.25]), np.array([0.625, 0.125, 0.25])
+    found = problem("recorded", (3, 1, 3), np.random.default_rng(0), [(p, q)])
+
+    assert sorted(zip(p, q, strict=True)) == sorted(zip(found.target[0][0], found.draft[0][0], strict=True))
+
+
 def test_a_problem_without_drafts_is_plain_decoding():
     found = made("zipf", (4, 0, 4))
 

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 import torch
 
+import draftgate
+import draftgate.testing
 from draftgate.canaries.errors import ContractBroken
 from draftgate.canaries.samplers.interface import Drafted, Pair
 from draftgate.canaries.samplers.proofs.cases import random_case
-from draftgate.canaries.samplers.proofs.custom import SHAPES, prove_sampler, prove_sequence
+from draftgate.canaries.samplers.proofs.custom import SHAPES, chain_case, prove_sampler, prove_sequence
 from draftgate.canaries.samplers.proofs.samplers import torch_round
 from torch_samplers import WRONG, sampler
 
@@ -107,3 +110,32 @@ def test_an_error_of_the_sampler_is_its_own():
 
     with pytest.raises(RuntimeError, match="not today"):
         prove_sampler(fails, cases=1, seed=0)
+
+
+def test_a_small_case_comes_with_a_test_to_paste_that_fails():
+    broken = prove_sampler(WRONG["the replacement from p"], cases=20, seed=0).broken
+    pasted = broken.test("mine")
+    namespace = {"draftgate": draftgate, "mine": WRONG["the replacement from p"]}
+    exec(pasted, namespace)
+
+    with pytest.raises(AssertionError, match="its chance is"):
+        namespace["test_mine_follows_the_target"]()
+    namespace["mine"] = sampler
+    namespace["test_mine_follows_the_target"]()
+
+
+def test_a_case_that_needs_two_rows_or_a_memory_has_no_test_to_paste():
+    found = prove_sampler(one_stream, cases=20, seed=0)
+    remembered = replace(found.broken, case=random_case(0, 1, SHAPES[1:2]), beside=None)
+
+    assert "" == found.broken.test("mine") == remembered.test("mine")
+    assert found.example("mine").startswith("smallest failing laws\ntwo rows of one call")
+    assert "" == prove_sampler(sampler, cases=1, seed=0).example("mine")
+
+
+def test_laws_without_memory_make_a_case():
+    half = [Fraction(1, 2), Fraction(1, 2)]
+    case = chain_case([half, half], [half])
+
+    assert (2, (-1, 0), 1) == (case.vocabulary, case.parents, case.k)
+    assert ({(), (0,), (1,)}, {()}) == (set(case.target), set(case.draft))
