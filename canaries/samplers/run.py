@@ -91,14 +91,20 @@ class Run:
         design, slow = self.suite.design, isinstance(self.sampler, Adapted) and self.sampler.per_sequence
         effect = self.options.effect or (design.effect_per_sequence if slow else design.effect)
         self._plan(effect, took)
-        if self.options.budget is not None and self.seconds > self.options.budget:
-            bought = effect * (self.seconds / self.options.budget) ** 0.5
-            if bought > design.coarsest:
+        if self.options.budget is not None:
+            self._afford(effect, self.options.budget, took)
+
+    def _afford(self, effect: float, budget: float, took: dict[str, float]) -> None:
+        """The plan for an effect that `budget` seconds buy. Draws go about with its inverse square."""
+        coarsest, asked = self.suite.design.coarsest, self.seconds
+        while self.seconds > budget:
+            effect *= 1.02 * (self.seconds / budget) ** 0.5
+            if effect > coarsest:
                 raise UsageError(
-                    f"{self.options.budget:g} s buy an effect of {bought:.2g} only; above {design.coarsest} nothing is "
-                    f"judged: give --budget {self.seconds * (effect / design.coarsest) ** 2 * 1.2 + 1:.0f} or more"
+                    f"{budget:g} s buy no effect as small as {coarsest:g}, and above that nothing is judged: all draws "
+                    f"would take {asked:.0f} s; give a larger --budget"
                 )
-            self._plan(bought, took)
+            self._plan(effect, took)
 
     def _plan(self, effect: float, took: dict[str, float]) -> None:
         reference = self.options.reference is not None

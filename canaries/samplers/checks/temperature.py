@@ -21,7 +21,9 @@ from ..trial import few_outcomes
 from .base import Look, Rates, Test
 
 TEST = "temperature.likelihood_ratio"
-TILTS = np.linspace(0.05, 0.95, 19)
+LEVEL = 1e-6
+"""Rates at which problems are compared; the ones that a test is held to come from its plan."""
+TILTS = np.linspace(0.1, 0.9, 9)
 """Where Chernoff's bound on a miss is looked for."""
 
 
@@ -117,13 +119,17 @@ def _log_ratio(counts: Sequence[Floats], laws: Sequence[Floats], t: float) -> fl
 
 
 def planned(bundle: Bundle, effect: float, span: float) -> list[Test]:
-    """One test a problem with many outcomes. The grid has quarters of `effect` near 1, and wider steps up to `span`."""
+    """One test a bundle with many outcomes, on the problem that shows T with the fewest rounds: flat laws hardly do.
+
+    The grid has quarters of `effect` near 1, whole ones further off, and wider steps up to `span`.
+    """
+    likely = Rates(LEVEL, LEVEL, effect)
     steps = [effect * 2**i for i in range(int(math.log2(span / effect)) + 1)]
-    near = [effect * i / 4 for i in range(1, 13)]
+    near = [effect * i / 4 for i in range(1, 9)] + [effect * i for i in range(3, 16) if effect * i < span]
     grid = sorted({1.0, *(round(1 + sign * step, 6) for step in (*steps, *near) for sign in (1, -1))})
     found: list[Test] = []
     for index, problem in enumerate([] if few_outcomes(bundle) else bundle.problems):
         overlaps = np.array([[_overlap(problem, t, float(s)) for s in TILTS] for t in grid])
         cell = f"{bundle.name}/{problem.name}"
         found.append(TemperatureTest(bundle.name, cell, index, problem, tuple(grid), overlaps))
-    return found
+    return sorted(found, key=lambda test: test.rounds(likely))[:1]
