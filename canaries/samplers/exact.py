@@ -28,8 +28,8 @@ def look(sampler: Sampler | Pair, options: Options) -> SamplerProof:
     """What the small cases show. Never raises for what the sampler does: that is out of reach, and draws will tell."""
     if options.device != "cpu":
         return _out_of_reach(f"on {options.device}, chance cannot be followed")
-    if isinstance(sampler, Adapted) and (sampler.parents or sampler.chosen or sampler.greedy):
-        return _out_of_reach("only chains of drawn tokens are enumerated here")
+    if isinstance(sampler, Adapted) and sampler.greedy:
+        return _out_of_reach("at T = 0 there is nothing to enumerate")
     try:
         with time_limit(SECONDS):
             return prove_sampler(sampler, cases=CASES, seed=options.seed, dtype=options.dtype)

@@ -1,8 +1,8 @@
-"""Proves or breaks somebody's own sampler on the same small cases: chains, since that is what the interface takes.
+"""Proves or breaks somebody's own sampler on the same small cases: chains, or the one shape of tree that it takes.
 
 Three answers: every case holds; a case does not, and this is the smallest one; or the sampler cannot be followed
 exactly, which proves nothing either way and leaves the word to the designed tests. What is proved is one call, with one
-row and with two; what a sampler carries from call to call is not looked at.
+row and, for chains, with two; what a sampler carries from call to call is not looked at.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import TypeAlias
 import torch
 
 from ....stats.symbolic import NotEnumerable
-from ..interface import Pair, Sampler
+from ..interface import Adapted, Pair, Sampler
 from .cases import ZERO, Case, histories, random_case, rational
 from .rules import CHAINS, Shapes
 from .samplers import Enumerated, Sequential, rows_distance, sequence_round, torch_round
-from .shrink import forgetful, smallest, told
+from .shrink import forgetful, is_chain, smallest, told
 
 Enumerate: TypeAlias = Callable[[Case], Enumerated]
 SHAPES: Shapes = ((3, CHAINS[0][1]), (3, CHAINS[1][1]), (2, CHAINS[2][1]))
@@ -49,7 +49,7 @@ class Counterexample:
 
     def test(self, name: str) -> str:
         """A test to paste, where laws without memory and a single row show the fault; `name` is the sampler's."""
-        if self.beside is not None or not forgetful(self.case):
+        if self.beside is not None or not forgetful(self.case) or not is_chain(self.case):
             return ""
         target, draft = (
             [[str(x) for x in of[t]] for t in of if not any(t)] for of in (self.case.target, self.case.draft)
@@ -100,7 +100,11 @@ def prove_sampler(
 
     Ends with the first case that fails or cannot be followed.
     """
-    found = _prove(lambda case: torch_round(case, sampler, dtype), cases=cases, seed=seed)
+    parents = sampler.parents if isinstance(sampler, Adapted) else ()
+    shapes = ((3, parents),) if parents else SHAPES
+    found = _prove(lambda case: torch_round(case, sampler, dtype), cases=cases, seed=seed, shapes=shapes)
+    if parents:
+        return found  # the paths of two trees are too many
     return _prove_rows(found, partial(rows_distance, sampler=sampler, dtype=dtype), seed) if found.proved else found
 
 
@@ -109,10 +113,10 @@ def prove_sequence(function: Sequential, *, cases: int, seed: int) -> SamplerPro
     return _prove(lambda case: sequence_round(case, function), cases=cases, seed=seed)
 
 
-def _prove(enumerate_case: Enumerate, *, cases: int, seed: int) -> SamplerProof:
+def _prove(enumerate_case: Enumerate, *, cases: int, seed: int, shapes: Shapes = SHAPES) -> SamplerProof:
     slack = 0.0
     for index in range(cases):
-        case = random_case(seed, index, SHAPES)
+        case = random_case(seed, index, shapes)
         try:
             found = enumerate_case(case)
         except NotEnumerable as error:

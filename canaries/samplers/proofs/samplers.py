@@ -1,4 +1,4 @@
-"""The exact law of somebody's sampler on a small case: torch functions of the interface, and Python functions.
+"""The exact law of somebody's sampler on a small case: functions of the interface, pairs, and Python functions.
 
 A Python function is first handed Fractions, so that its law is a rational identity. Where it needs floats, and always
 for torch, the law is that of the program with its rounded constants: a distance below SLACK is rounding, not a fault.
@@ -6,7 +6,7 @@ for torch, the law is that of the program with its rounded constants: a distance
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
@@ -18,13 +18,13 @@ from torch import Generator, Tensor
 from ....stats.exact import Text, completed, paths, total_variation
 from ....stats.generator import SymbolicGenerator
 from ....stats.rounding import RoundingRandomness
-from ....stats.symbolic import NotEnumerable
+from ....stats.symbolic import NotEnumerable, exactly
 from ...errors import ContractBroken
 from ..intercept import intercepted
-from ..interface import END, Inputs, Pair, Sampler, checked_tokens
-from .cases import ZERO, Case, Law
+from ..interface import END, Adapted, Inputs, Pair, Sampler, checked_tokens
+from .cases import ZERO, Case, Law, rational
 from .rounds import Drafted, Round, drafts
-from .rules import DRAWN
+from .rules import DRAWN, drawn, drawn_without_replacement, likeliest
 
 SLACK = {torch.float64: 1e-9, torch.float32: 1e-5}
 """Distances that rounding may explain, by the type of the laws: some hundred units in the last place."""
@@ -47,16 +47,16 @@ class Enumerated(NamedTuple):
 
 
 class Played(NamedTuple):
-    """One row of one path: the drafted tokens, and what was emitted."""
+    """One row of one path: the history behind each node of the draft, and what was emitted."""
 
-    drafted: Text
+    texts: list[Text]
     emitted: Text
 
 
 def torch_round(case: Case, sampler: Sampler | Pair, dtype: torch.dtype = torch.float64) -> Enumerated:
-    """The law of a sampler of the interface, or of a pair, on a chain, called with one row.
+    """The law of a sampler of the interface, or of a pair, called with one row.
 
-    Raises NotEnumerable, and ContractBroken for what is no answer.
+    Raises NotEnumerable, also for a shape that is not the sampler's own, and ContractBroken for what is no answer.
     """
     emitted: dict[Text, Fraction] = {}
     contained: dict[Text, Fraction] = {}
@@ -66,8 +66,8 @@ def torch_round(case: Case, sampler: Sampler | Pair, dtype: torch.dtype = torch.
     ):
         emitted[row.emitted] = emitted.get(row.emitted, ZERO) + mass
         accepted += mass * (len(row.emitted) - 1)
-        for length in range(1, case.k + 1):
-            contained[row.drafted[:length]] = contained.get(row.drafted[:length], ZERO) + mass
+        for text in set(row.texts[1:]):
+            contained[text] = contained.get(text, ZERO) + mass
     whole = completed(emitted, case.target.__getitem__, length=case.k + 1)
     return Enumerated(Round(whole, accepted, contained), SLACK[dtype])
 
@@ -103,19 +103,20 @@ def _play(
 ) -> list[Played]:
     """One path of a call with a row for each case: drafting, judging, and the tokens of each row."""
 
-    def call(generator: Generator) -> tuple[list[Text], Any]:
+    def call(generator: Generator) -> tuple[list[list[Text]], Any]:
         texts, reported = _drafted(sampler, cases, dtype, chance, generator)
-        target = torch.stack(
-            [_rows(case.target, text, case.k + 1, dtype) for case, text in zip(cases, texts, strict=True)]
-        )
+        target = torch.stack([_tensor(map(c.target.__getitem__, t), dtype) for c, t in zip(cases, texts, strict=True)])
+        tokens = torch.tensor([[text[-1] for text in row[1:]] for row in texts])
         judge = sampler.sampler if isinstance(sampler, Pair) else sampler
-        inputs = Inputs(target, reported, torch.tensor(texts))
+        inputs = Inputs(target, reported, tokens)
         versions = inputs.versions()
         answer = judge(*inputs, generator)
         if inputs.versions() != versions:
             raise ContractBroken("the sampler wrote to its inputs; it must leave them alone")
         return texts, answer
 
+    if isinstance(sampler, Adapted) and sampler.parents and sampler.parents != cases[0].parents:
+        raise NotEnumerable(f"the sampler takes trees with parents {list(sampler.parents)} only")
     texts, answer = intercepted(call, chance)
     found = checked_tokens(answer, (len(cases), cases[0].k + 1), cases[0].vocabulary).tolist()
     rows = [tuple(token for token in row if token != END) for row in found]
@@ -124,26 +125,42 @@ def _play(
 
 def _drafted(
     sampler: Sampler | Pair, cases: Sequence[Case], dtype: torch.dtype, chance: RoundingRandomness, generator: Generator
-) -> tuple[list[Text], Tensor]:
-    """The drafts of all rows, drawn by us or by the pair's drafter, and the laws that they are said to come from."""
-    texts: list[Text] = [() for _ in cases]
+) -> tuple[list[list[Text]], Tensor | None]:
+    """The histories behind the nodes of all rows, drawn by us or by the pair's drafter, and the laws told of them."""
     if not isinstance(sampler, Pair):
-        for _ in range(cases[0].k):
-            texts = [(*t, chance.weighted(case.draft[t])) for case, t in zip(cases, texts, strict=True)]
-        laws = [_rows(case.draft, text, case.k, dtype) for case, text in zip(cases, texts, strict=True)]
-        return texts, torch.stack(laws)
+        drawn = [_nodes(case, sampler, chance) for case in cases]
+        told = None if isinstance(sampler, Adapted) and sampler.chosen else [_tensor(laws, dtype) for _, laws in drawn]
+        return [texts for texts, _ in drawn], None if told is None else torch.stack(told)
+    texts: list[list[Text]] = [[()] for _ in cases]
     reported = []
     for _ in range(cases[0].k):
-        given = torch.stack([_rows(c.draft, t, len(t) + 1, dtype)[-1] for c, t in zip(cases, texts, strict=True)])
+        given = _tensor((case.draft[row[-1]] for case, row in zip(cases, texts, strict=True)), dtype)
         tokens, probs = sampler.drafter(given, generator)
         reported.append(probs)
-        texts = [(*text, token) for text, token in zip(texts, tokens.tolist(), strict=True)]
+        texts = [[*row, (*row[-1], token)] for row, token in zip(texts, tokens.tolist(), strict=True)]
     return texts, torch.stack(reported, dim=1)
 
 
-def _rows(laws: Mapping[Text, Law], text: Text, count: int, dtype: torch.dtype) -> Tensor:
-    """The first `count` laws along a text, (count, V)."""
-    rows = [[float(mass) for mass in laws[text[:place]]] for place in range(count)]
+def _nodes(case: Case, sampler: Sampler, chance: RoundingRandomness) -> tuple[list[Text], list[Law]]:
+    """The histories behind the nodes of one draft, and the laws that their tokens were drawn from."""
+    distinct, chosen = (isinstance(sampler, Adapted) and getattr(sampler, word) for word in ("distinct", "chosen"))
+    texts: list[Text] = [()]
+    laws: list[Law] = []
+    for node, parent in enumerate(case.parents[1:], start=1):
+        stem = texts[parent]
+        earlier = [texts[other][-1] for other in range(1, node) if case.parents[other] == parent]
+        taken = likeliest if chosen else drawn_without_replacement if distinct else drawn
+        law = taken(case.draft[stem], earlier)
+        if law is None:
+            law = rational(Fraction(int(token not in earlier)) for token in range(case.vocabulary))
+        laws.append(law)
+        texts.append((*stem, chance.weighted(law)))
+    return texts, [law / law.sum() for law in laws]
+
+
+def _tensor(laws: Iterable[Law], dtype: torch.dtype) -> Tensor:
+    """Laws as a tensor (laws, V)."""
+    rows = [[float(exactly(mass)) for mass in law] for law in laws]
     return torch.tensor(rows, dtype=torch.float64).to(dtype)
 
 
@@ -163,12 +180,11 @@ def _answers_in_fractions(case: Case, function: Sequential, drafted: Drafted, ch
 
 
 def _answers_in_floats(case: Case, function: Sequential, drafted: Drafted, chance: RoundingRandomness) -> Text:
-    text = drafted.texts[-1]
-    target, draft = (
-        _rows(laws, text, n, torch.float64) for laws, n in ((case.target, case.k + 1), (case.draft, case.k))
-    )
+    texts = drafted.texts
+    target = _tensor(map(case.target.__getitem__, texts), torch.float64)
+    draft = _tensor(map(case.draft.__getitem__, texts[:-1]), torch.float64)
     chance.rounded = True
-    return _tokens(function(target.numpy(), draft.numpy(), np.array(text), SymbolicGenerator(chance)), case)
+    return _tokens(function(target.numpy(), draft.numpy(), drafted.tree.tokens[1:], SymbolicGenerator(chance)), case)
 
 
 def _round(case: Case, answers: Callable[[Drafted, RoundingRandomness], Text]) -> tuple[Round, bool]:

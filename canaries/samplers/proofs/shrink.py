@@ -39,7 +39,7 @@ def smallest(case: Case, fails: Callable[[Case], bool], *, most_tries: int = MOS
 
 def told(case: Case) -> list[str]:
     """The case for people, a line a history; laws that no history changes are told once a position."""
-    lines = [f"K = {case.k}, V = {case.vocabulary}" + ("" if _is_chain(case) else f", parents {list(case.parents)}")]
+    lines = [f"K = {case.k}, V = {case.vocabulary}" + ("" if is_chain(case) else f", parents {list(case.parents)}")]
     short = forgetful(case)
     for text in case.target:
         if short and any(text):
@@ -134,7 +134,8 @@ def _forgets(laws: Mapping[Text, Law]) -> bool:
     return all(list(law) == list(laws[(0,) * len(text)]) for text, law in laws.items())
 
 
-def _is_chain(case: Case) -> bool:
+def is_chain(case: Case) -> bool:
+    """Whether the draft has no branches."""
     return case.parents == tuple(range(-1, len(case.parents) - 1))
 
 

@@ -18,8 +18,8 @@ from draftgate.canaries.samplers.run import Options
 from torch_samplers import WRONG, sampler
 
 OPTIONS = Options(name="mine", dtype=torch.float64)
-BEYOND = ("without the generator", "only chains of drawn tokens", "wrote to its inputs")
-"""Faults of a stream between calls, which one call does not show; of trees and chosen drafts; of the contract."""
+BEYOND = ("without the generator", "at T = 0", "wrote to its inputs")
+"""Faults of a stream between calls, which one call does not show; of ties at T = 0; of the contract."""
 
 
 def test_every_wrong_sampler_that_can_be_followed_is_broken():
@@ -34,7 +34,7 @@ def test_no_innocent_sampler_is_broken():
     seen = {row.name: exact.look(row.make(), OPTIONS) for row in registry.INNOCENT}
 
     assert [name for name, proof in seen.items() if proof.broken] == []
-    assert {"token", "block", "resample-until-disagree", "no-bonus", "ignore-draft"} <= {
+    assert {"token", "block", "resample-until-disagree", "no-bonus", "ignore-draft", "honest-tree"} <= {
         name for name, proof in seen.items() if proof.proved
     }
 
@@ -67,7 +67,7 @@ def test_a_proof_is_a_pass_and_what_is_out_of_reach_is_neither():
 
     assert [Status.PASS, Status.NOT_APPLICABLE] == [exact.finding(proof).status for proof in (proved, other)]
     assert exact.told(proved)[0] == f"proved on {exact.CASES} small cases, to a distance of 1e-09"
-    assert exact.told(other)[0].startswith("out of reach of enumeration: only chains")
+    assert exact.told(other)[0].startswith("out of reach of enumeration: at T = 0")
 
 
 def test_what_breaks_on_symbols_is_not_held_against_the_sampler():

@@ -3,12 +3,14 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
 import draftgate
 import draftgate.testing
 from draftgate.canaries.errors import ContractBroken
+from draftgate.canaries.samplers.adapters.trees import tree
 from draftgate.canaries.samplers.interface import Drafted, Pair
 from draftgate.canaries.samplers.proofs.cases import random_case
 from draftgate.canaries.samplers.proofs.custom import SHAPES, chain_case, prove_sampler, prove_sequence
@@ -139,3 +141,25 @@ def test_laws_without_memory_make_a_case():
 
     assert (2, (-1, 0), 1) == (case.vocabulary, case.parents, case.k)
     assert ({(), (0,), (1,)}, {()}) == (set(case.target), set(case.draft))
+
+
+@pytest.mark.parametrize(("slip", "proved"), [(False, True), (True, False)], ids=["honest", "not renormalised"])
+def test_a_verifier_of_trees_is_followed_through_its_numpy_generator(slip, proved):
+    """Siblings drawn without replacement, each stating its own law; the slip takes the law that all were drawn from."""
+
+    def verify(tokens, parents, p, q, rng):
+        left, dead = p[0], np.zeros_like(p[0])
+        for node, token in enumerate(tokens):
+            law = q[0] * (1 - dead) if slip else q[node]
+            if rng.random() * law[token] < left[token]:
+                return [token, rng.choice(len(left), p=p[node + 1])]
+            left = np.maximum(left - law, 0)
+            left, dead[token] = left / left.sum(), 1
+        return [rng.choice(len(left), p=left)]
+
+    found = prove_sampler(tree(verify, (-1, 0, 0), distinct=True), cases=30, seed=0)
+
+    assert proved == found.proved
+    assert found.out_of_reach is None
+    assert proved or found.broken.case.parents == (-1, 0, 0)
+    assert proved or "" == found.broken.test("mine")
