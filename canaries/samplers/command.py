@@ -85,6 +85,7 @@ def text(summary: Mapping[str, Any]) -> str:
         f"ledger: {summary['false_alarm']:g} a run over {len(summary['ledger'])} tests, {share:.2g} each; "
         f"miss {summary['miss']:g} at the effects named"
     )
+    lines.append(_lengths(summary))
     return "\n".join([*lines, summary.get("example", "")]).rstrip() + "\n"
 
 
@@ -107,6 +108,13 @@ def _table(findings: Any) -> list[str]:
     rows = [(f.check, f.cell, str(f.status), _draws(f), f.seen) for f in findings]
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(5)]
     return ["  ".join(word.ljust(w) for word, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _lengths(summary: Mapping[str, Any]) -> str:
+    """How many tokens rounds emit: judged for a declared rule only."""
+    told = ", ".join(f"{name} {mean:.2f}" for name, mean in summary["tokens_a_round"].items())
+    judged = "shown, not judged: no --rule" if summary["rule"] == "unknown" else f"judged as {summary['rule']}"
+    return f"tokens a round ({judged}): {told}" if told else ""
 
 
 def _draws(finding: Any) -> str:

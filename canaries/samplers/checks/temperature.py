@@ -1,6 +1,6 @@
 """At what temperature are tokens emitted? An estimate of T with an interval, and a wager against T = 1.
 
-Only the first token of a round is looked at: it is always the sampler's own, later ones may be completed by us at 1.0.
+Only the first token of a round is looked at: it is always the sampler's own; later ones may be completed at T = 1.
 The law at temperature T is `p ** (1 / T)`, normalised. The wager is the mean of the likelihood ratios of a grid of T
 against T = 1: an e-value, valid whenever one looks. The interval holds every T that such a wager does not rule out.
 """
