@@ -58,7 +58,14 @@ def run(job: Job) -> dict[str, Any]:
     try:
         found = judge(row.make(), options, Silent(), lambda _: None)
     except SamplerFailed as error:
-        return {"name": job.name, "seed": job.seed, "verdict": UNJUDGED, "checks": [str(error)], "seconds": 0.0}
+        return {
+            "name": job.name,
+            "seed": job.seed,
+            "verdict": UNJUDGED,
+            "checks": [str(error)],
+            "seconds": 0.0,
+            "draws": 0,
+        }
     failed = [f for f in found["findings"] if f.status == Status.FAIL]
     p_values = [f.evidence[0]["p_value"] for f in found["findings"] if f.check in {"joint", "classes"} and f.evidence]
     return {
