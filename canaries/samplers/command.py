@@ -105,6 +105,7 @@ def text(summary: Mapping[str, Any]) -> str:
         f"ledger: {summary['false_alarm']:g} a run over {len(summary['ledger'])} tests, {share:.2g} each; "
         f"miss {summary['miss']:g} at the effects named"
     )
+    lines.append(_lengths(summary))
     return "\n".join([*lines, summary.get("example", "")]).rstrip() + "\n"
 
 
@@ -140,6 +141,13 @@ def _exactly(found: Mapping[str, Any] | None) -> list[str]:
     if found["proved"]:
         return [f"exact: proved on {found['cases']} small cases, to a distance of {found['slack']:g}"]
     return [f"exact: out of reach: {clean(found['out_of_reach'])}"]
+
+
+def _lengths(summary: Mapping[str, Any]) -> str:
+    """How many tokens rounds emit: judged for a declared rule only."""
+    told = ", ".join(f"{name} {mean:.2f}" for name, mean in summary["tokens_a_round"].items())
+    judged = "shown, not judged: no --rule" if summary["rule"] == "unknown" else f"judged as {summary['rule']}"
+    return f"tokens a round ({judged}): {told}" if told else ""
 
 
 def _draws(finding: Any) -> str:

@@ -179,8 +179,8 @@ class Run:
         pairs = self.plan.pairs[0].pairs
         bundle = independence.bundle(self.suite.independence, self.bundles[0].draft_length)
         suited = Bundle(bundle.name, tuple(plans.suited(p, self.sampler) for p in bundle.problems))
-        trial = self._trial(suited, 50)
-        while not pairs.enough(self.plan.pairs_each):
+        trial, wanted = self._trial(suited, 50), self.plan.pairs_each
+        while not pairs.enough(wanted):
             pairs.add(trial.completed(trial.once().tokens.cpu()).numpy())
         return [base.judge(test, None, self.plan.rates(test)) for test in self.plan.pairs]
 

@@ -1,5 +1,6 @@
 """At what temperature are tokens emitted? An estimate of T with an interval, and a wager against T = 1.
 
+Only the first token of a round is looked at: it is always the sampler's own; later ones may be completed at T = 1.
 The law at temperature T is `p ** (1 / T)`, normalised. The wager is the mean of the likelihood ratios of a grid of T
 against T = 1: an e-value, valid whenever one looks. The interval holds every T that such a wager does not rule out.
 """
@@ -7,7 +8,6 @@ against T = 1: an e-value, valid whenever one looks. The interval holds every T 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,8 @@ from scipy.special import logsumexp
 from ....stats.design import Design
 from ....stats.evidence import Evidence
 from ...contracts import Reason
-from ..laws import Bundle, Floats, Problem
-from ..trial import few_outcomes
+from ..laws import Bundle, Floats
+from ..trial import Ints, few_outcomes
 from .base import Look, Rates, Test
 
 TEST = "temperature.likelihood_ratio"
@@ -29,12 +29,12 @@ TILTS = np.linspace(0.1, 0.9, 9)
 
 @dataclass(frozen=True, slots=True)
 class TemperatureTest:
-    """All tokens of one problem. `grid` are the temperatures that are wagered on."""
+    """The first tokens of one problem, of law `law` (V,). `grid` are the temperatures that are wagered on."""
 
     bundle: str
     cell: str
     index: int
-    problem: Problem
+    law: Floats
     grid: tuple[float, ...]
     overlaps: Floats
     check: str = "temperature"
@@ -70,14 +70,12 @@ class TemperatureTest:
         return min((o for o in off if o > hidden), default=math.inf)
 
     def evidence(self, look: Look, rates: Rates) -> Evidence:
-        """The wager on all positions. `temperature`, `low` and `high` are of the first: no token of ours is in it."""
-        counts = [x.reshape(len(look.seen.classes), -1, x.shape[1])[self.index] for x in look.seen.tokens]
-        ratios = np.array([_log_ratio(counts, self.problem.target, t) for t in self.grid])
+        """The wager; `temperature`, `low` and `high` in its details."""
+        counts = look.seen.tokens[0][self.index]
+        ratios = np.array([_log_ratio(counts, self.law, t) for t in self.grid])
         wealth = float(logsumexp(ratios)) - math.log(len(self.grid))
-        first = np.array([_log_ratio(counts[:1], self.problem.target[:1], t) for t in self.grid])
-        best = float(logsumexp(first)) - math.log(len(self.grid))
-        inside = [t for t, r in zip(self.grid, first, strict=True) if best - r < -math.log(rates.false_alarm)]
-        n = int(counts[0].sum())
+        inside = [t for t, r in zip(self.grid, ratios, strict=True) if wealth - r < -math.log(rates.false_alarm)]
+        n = int(counts.sum())
         return Evidence(
             test=TEST,
             hypothesis="tokens are emitted at the target's own temperature",
@@ -85,37 +83,28 @@ class TemperatureTest:
             statistic=wealth,
             p_value=min(1.0, math.exp(-wealth)) if n else math.nan,
             details={
-                "temperature": float(self.grid[int(first.argmax())]),
+                "temperature": float(self.grid[int(ratios.argmax())]),
                 "low": min(inside, default=math.nan),
                 "high": max(inside, default=math.nan),
             },
         )
 
 
-def tempered(laws: Floats, t: float) -> Floats:
-    """Laws (rows, V) at temperature `t`; tokens of mass 0 keep it."""
-    powered = laws ** (1 / t)
-    law: Floats = powered / powered.sum(axis=1, keepdims=True)
-    return law
+def tempered(law: Floats, t: float) -> Floats:
+    """`law` (V,) at temperature `t`; tokens of mass 0 keep it."""
+    powered = law ** (1 / t)
+    changed: Floats = powered / powered.sum()
+    return changed
 
 
-def _overlap(problem: Problem, t: float, s: float) -> float:
-    """`log E_t[(p / p_t)**s]` of one round, position after position from the last."""
-    memory, below = problem.memory, np.ones((problem.memory ** len(problem.target),))
-    for p in reversed(problem.target):
-        mixed = p**s * tempered(p, t) ** (1 - s)
-        split = np.stack([mixed[:, m::memory].sum(axis=1) for m in range(memory)], axis=1)
-        below = (split * below.reshape(len(p), memory)).sum(axis=1)
-    return float(np.log(below[0]))
+def _overlap(law: Floats, t: float, s: float) -> float:
+    """`log E_t[(p / p_t)**s]` of one token."""
+    return float(np.log((law**s * tempered(law, t) ** (1 - s)).sum()))
 
 
-def _log_ratio(counts: Sequence[Floats], laws: Sequence[Floats], t: float) -> float:
-    total = 0.0
-    for seen, law in zip(counts, laws, strict=True):
-        inside = law > 0
-        changed = tempered(law, t)
-        total += float((seen[inside] * (np.log(changed[inside]) - np.log(law[inside]))).sum())
-    return total
+def _log_ratio(counts: Ints, law: Floats, t: float) -> float:
+    inside = law > 0
+    return float((counts[inside] * (np.log(tempered(law, t)[inside]) - np.log(law[inside]))).sum())
 
 
 def planned(bundle: Bundle, effect: float, span: float) -> list[Test]:
@@ -129,7 +118,8 @@ def planned(bundle: Bundle, effect: float, span: float) -> list[Test]:
     grid = sorted({1.0, *(round(1 + sign * step, 6) for step in (*steps, *near) for sign in (1, -1))})
     found: list[Test] = []
     for index, problem in enumerate([] if few_outcomes(bundle) else bundle.problems):
-        overlaps = np.array([[_overlap(problem, t, float(s)) for s in TILTS] for t in grid])
+        law = problem.target[0][0]
+        overlaps = np.array([[_overlap(law, t, float(s)) for s in TILTS] for t in grid])
         cell = f"{bundle.name}/{problem.name}"
-        found.append(TemperatureTest(bundle.name, cell, index, problem, tuple(grid), overlaps))
+        found.append(TemperatureTest(bundle.name, cell, index, law, tuple(grid), overlaps))
     return sorted(found, key=lambda test: test.rounds(likely))[:1]

@@ -26,6 +26,10 @@ HONEST_EFFECT = 0.05
 """Total variation that honest runs are planned for: many runs rather than fine ones."""
 
 
+UNJUDGED = "ERROR"
+"""Stands for a verdict where the sampler raised, or did not return in time."""
+
+
 class Job(NamedTuple):
     """One run: a sampler by name, a seed, the effect that is planned for (None: the suite's)."""
 
@@ -54,7 +58,14 @@ def run(job: Job) -> dict[str, Any]:
     try:
         found = judge(row.make(), options, Silent(), lambda _: None)
     except SamplerFailed as error:
-        return {"name": job.name, "seed": job.seed, "verdict": "ERROR", "checks": [str(error)], "seconds": 0.0}
+        return {
+            "name": job.name,
+            "seed": job.seed,
+            "verdict": UNJUDGED,
+            "checks": [str(error)],
+            "seconds": 0.0,
+            "draws": 0,
+        }
     failed = [f for f in found["findings"] if f.status == Status.FAIL]
     p_values = [f.evidence[0]["p_value"] for f in found["findings"] if f.check in {"joint", "classes"} and f.evidence]
     return {
@@ -69,8 +80,8 @@ def run(job: Job) -> dict[str, Any]:
 
 
 def go_on(path: Path, wanted: Iterable[Job], bar: Progress) -> int:
-    """How many runs are new; the file has a line for each of `wanted` afterwards."""
-    done = {(line["name"], line["seed"]) for line in read(path)}
+    """How many runs are new; the file has a line for each of `wanted` afterwards. What was not judged is run again."""
+    done = {(line["name"], line["seed"]) for line in read(path) if line["verdict"] != UNJUDGED}
     left = [job for job in wanted if job.key not in done]
     bar.total(len(left))
     with path.open("a", encoding="utf-8") as file:
@@ -99,6 +110,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 def tally(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row a sampler: how many runs, how many were held, by which checks, the median seconds and draws of a HOLD."""
     rows = []
+    lines = list({(line["name"], line["seed"]): line for line in lines}.values())  # the last word on each run
     for row in (*FAULTS, *INNOCENT):
         mine = [line for line in lines if line["name"] == row.name]
         if not mine:

@@ -32,6 +32,7 @@ def test_the_first_line_states_effect_draws_and_seconds(capsys):
     assert "PASS" == summary["verdict"]
     assert command.text(summary).startswith("PASS  draftgate.canaries.samplers.faults.innocent:token")
     assert "ledger: 1e-06 a run over" in command.text(summary)
+    assert "tokens a round (shown, not judged: no --rule): small/zipf " in command.text(summary)
 
 
 def test_a_held_sampler_is_shown_with_its_smallest_laws_and_a_test():

@@ -41,10 +41,14 @@ def test_a_budget_that_buys_nothing_is_refused_with_what_it_takes():
 
 
 def test_a_budget_buys_a_larger_effect():
-    run = ready(innocent.token, effect=1e-3, budget=1e-3 * 1e6)
+    run = Run(innocent.token, Options(name="mine"))
+    took = {bundle.name: 1e-6 for bundle in run.bundles}
+    run._plan(0.01, took)
+    budget = run.seconds / 9
+    run._afford(0.01, budget, took)
 
-    assert run.plan.effect > 1e-3
-    assert run.seconds <= 1e3
+    assert 0.025 < run.plan.effect < 0.05
+    assert run.seconds <= budget
 
 
 def test_every_planned_test_is_required():

@@ -13,7 +13,7 @@ RATES = Rates(SURE, SURE, 0.05)
 
 
 def found(sampler):
-    return judge(TEST, look(sampler, "zipf", shape=WIDE, calls=40), RATES)
+    return judge(TEST, look(sampler, "zipf", shape=WIDE, calls=80), RATES)
 
 
 def test_the_right_temperature_passes_and_lies_in_its_interval():
@@ -42,11 +42,11 @@ def test_the_planned_rounds_are_enough_and_half_of_them_are_not():
 
 
 def test_a_law_at_its_own_temperature_stays():
-    laws = np.array([[0.5, 0.5, 0.0], [0.1, 0.2, 0.7]])
+    law = np.array([0.1, 0.2, 0.7, 0.0])
 
-    assert tempered(laws, 1.0) == pytest.approx(laws, rel=ROUNDING)
-    assert tempered(laws, 0.5)[1] == pytest.approx(np.array([0.01, 0.04, 0.49]) / 0.54, rel=ROUNDING)
-    assert tempered(laws, 2.0)[0, 2] == 0
+    assert tempered(law, 1.0) == pytest.approx(law, rel=ROUNDING)
+    assert tempered(law, 0.5) == pytest.approx(np.array([0.01, 0.04, 0.49, 0]) / 0.54, rel=ROUNDING)
+    assert tempered(law, 2.0)[3] == 0
 
 
 def test_few_outcomes_have_no_temperature_test():

@@ -46,6 +46,23 @@ def test_a_line_is_plain_json():
     assert "HOLD" == json.loads(json.dumps(campaign.run(JOBS[1])))["verdict"]
 
 
+def test_what_could_not_be_judged_is_run_again_and_the_last_line_counts(tmp_path):
+    path = tmp_path / "campaign.jsonl"
+    failed = {
+        "name": "writes-to-target",
+        "seed": 0,
+        "verdict": campaign.UNJUDGED,
+        "checks": ["slow"],
+        "seconds": 0.0,
+        "draws": 0,
+    }
+    path.write_text(json.dumps(failed) + "\n")
+
+    assert 1 == campaign.go_on(path, JOBS[1:], Silent())
+    (row,) = campaign.tally(campaign.read(path))
+    assert (1, 1) == (row["runs"], row["held"])
+
+
 def test_a_sampler_that_cannot_be_judged_is_no_hold(monkeypatch):
     def broken(*_):
         raise campaign.SamplerFailed("it raised")
