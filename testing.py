@@ -8,18 +8,35 @@ def test_my_sampler():
     assert_lossless(my_sampler)
 ```
 
-`assert_lossless` runs what `draftgate sampler` runs. Nothing heavy is imported before it is called.
+`assert_lossless` runs what `draftgate sampler` runs. Functions with another signature are made samplers by an adapter
+of this module: `per_sequence`, `numpy_per_sequence`, `numpy_batch`, `logits`, `greedy`, `chosen`, `vllm`, `jax`, `tree`,
+`engine`; a drafter with its sampler is a `Pair`. Nothing heavy is imported before one of these names is used.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-__all__ = ["assert_follows", "assert_invariants", "assert_lossless"]
+__all__ = ["assert_follows", "assert_invariants", "assert_lossless"]  # and the names of _HOMES, fetched when used
+
+_ADAPTERS = "draftgate.canaries.samplers.adapters"
+_HOMES = {
+    **dict.fromkeys(("per_sequence", "numpy_per_sequence", "numpy_batch"), f"{_ADAPTERS}.sequences"),
+    **dict.fromkeys(("logits", "greedy", "chosen", "vllm", "jax"), f"{_ADAPTERS}.batches"),
+    **dict.fromkeys(("tree", "engine"), f"{_ADAPTERS}.trees"),
+    "Pair": "draftgate.canaries.samplers.interface",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'draftgate.testing' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def assert_lossless(sampler: Any, **options: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 import pytest
 
+from draftgate import testing
 from draftgate.canaries.samplers.faults import innocent, rules
 from draftgate.testing import assert_follows, assert_invariants, assert_lossless
 
@@ -16,6 +17,16 @@ def test_a_wrong_one_fails_with_its_reason_and_its_smallest_laws():
 def test_a_broken_contract_fails_without_a_search():
     with pytest.raises(AssertionError, match="wrote to target_probs"):
         assert_lossless(rules.writes_to_target)
+
+
+@pytest.mark.parametrize("name", testing._HOMES)
+def test_every_adapter_is_at_hand(name):
+    assert callable(getattr(testing, name))
+
+
+def test_what_is_not_there_is_missed():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = testing.nothing
 
 
 def test_one_example_can_be_pasted_as_a_test():

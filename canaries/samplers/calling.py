@@ -1,6 +1,7 @@
 """Calls a sampler, and makes one clear line of whatever it does to us: raise, hang, write to inputs, answer badly.
 
-Python code that hangs is interrupted by a timer signal, on the main thread only and where the system has such timers.
+Python code that hangs is interrupted by a timer signal, on the main thread only and where the system has such timers;
+a kernel that never comes back to Python is not.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Caller:
                 f"the sampler did not return within {self.seconds:g} s on inputs of shapes {shapes}; "
                 "mend the loop, or give a larger --limit"
             ) from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # an exit of its own must not look like a verdict of ours
             raise SamplerFailed(_raised(error)) from error
 
     def first(self, inputs: Inputs, generator: Generator) -> Tensor:
@@ -88,7 +89,7 @@ def _written(inputs: Inputs, versions: tuple[int, ...]) -> str:
     return ", ".join(n for n, a, b in zip(names, versions, inputs.versions(), strict=True) if a != b)
 
 
-def _raised(error: Exception) -> str:
+def _raised(error: BaseException) -> str:
     """What was raised, and where in the sampler's own code, in one line."""
     trace = error.__traceback__
     while trace and trace.tb_next:

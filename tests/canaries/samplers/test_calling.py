@@ -1,3 +1,4 @@
+import sys
 import time
 
 import pytest
@@ -27,6 +28,11 @@ def test_what_a_sampler_raises_is_told_in_one_line_with_its_place():
 
     with pytest.raises(SamplerFailed, match=r"raised RuntimeError: no kernel image at .*test_calling.py:\d+"):
         call(raising)
+
+
+def test_a_sampler_that_ends_the_program_is_no_verdict():
+    with pytest.raises(SamplerFailed, match="raised SystemExit: 0"):
+        call(lambda p, q, x, g: sys.exit(0))
 
 
 def test_a_sampler_that_never_returns_is_interrupted():
