@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import shlex
 import signal
 import sys
 import traceback
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from datetime import UTC, datetime
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -82,6 +81,25 @@ def _publish(options: argparse.Namespace) -> int:
     return 0
 
 
+def _sampler(options: argparse.Namespace) -> int:
+    from .canaries.documents import plain
+    from .canaries.samplers import command
+
+    with redirect_stdout(sys.stderr) if options.json else nullcontext():
+        summary = command.run(options, quiet=options.json)
+    if options.json:
+        _print_json(plain(summary))
+    else:
+        sys.stdout.write(command.text(summary))
+    return 0 if summary["verdict"] == "PASS" else 1
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from .canaries.samplers import planning
+
+    return _show_choices(planning.rows(options), options)
+
+
 def _suite_list(options: argparse.Namespace) -> int:
     from .suites import loader
 
@@ -142,6 +160,8 @@ class _Version(argparse.Action):
 
 
 def _parser() -> argparse.ArgumentParser:
+    from .canaries.samplers import options
+
     parser = _Parser(
         prog="draftgate",
         description="A correctness gate for speculative decoding: PASS or HOLD, from the tokens that were timed.",
@@ -151,6 +171,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands)
+    options.sampler(_add(commands, "sampler", _sampler, "judge a sampler of your own on known laws"))
+    options.plan(_add(commands, "plan", _plan, "how many draws an effect takes, or what so many draws show"))
     report = _add(commands, "report", _report, "show a finished run again")
     report.add_argument("run", type=Path, metavar="RUN", help="folder of the run")
     publish = _add(commands, "publish", _publish, "judge a run again and, if it passes, write its result")
@@ -168,6 +190,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_run(commands: Any) -> None:
+    from .canaries.samplers.options import positive
+
     run = _add(commands, "run", _run, "judge a candidate against its baseline")
     run.add_argument("suite", nargs="?", default="core", metavar="SUITE", help="name or folder (default: core)")
     run.add_argument("--baseline", default="plain", metavar="TARGET", help="default: plain; see draftgate engines")
@@ -177,7 +201,7 @@ def _add_run(commands: Any) -> None:
         "--dtype", choices=DTYPES, default=DTYPES[0], help=f"both arms compute in it (default: {DTYPES[0]})"
     )
     run.add_argument("--fault", metavar="NAME", help="plant a fault in the candidate; see draftgate faults list")
-    run.add_argument("--claim", type=_ratio, metavar="R", help="hold unless the interval's lower end is at least R")
+    run.add_argument("--claim", type=positive, metavar="R", help="hold unless the interval's lower end is at least R")
     run.add_argument("--out", type=Path, metavar="DIR", help="run folder (default: runs/<time>-<suite>)")
     run.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
     run.add_argument("--resume", action="store_true", help="go on with the run in --out")
@@ -193,16 +217,6 @@ def _add(commands: Any, name: str, command: Callable[[argparse.Namespace], int],
 def _add_group(commands: Any, name: str, summary: str) -> Any:
     parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
     return parser.add_subparsers(required=True, metavar="COMMAND")
-
-
-def _ratio(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"{text} is not a ratio; give a number above 0, such as 1.8")
-    return value
 
 
 def _default_out(options: argparse.Namespace) -> Path:

@@ -4,9 +4,11 @@
     ├── UsageError            2   command line, configuration
     │   └── ExistingRun       2   something is already recorded there
     ├── NotPublishable        1   judged, and the judgement does not allow it
+    ├── ContractBroken        1   a sampler answered what no sampler may answer
     └── CannotJudge           3
         ├── RecordBroken      3   unreadable, edited, or of a newer schema
         ├── TargetUnavailable 3   an arm cannot be reached
+        ├── SamplerFailed     3   a sampler raised, or did not return in time
         ├── OutputUnwritable  3   the run folder cannot be written
         └── Interrupted       3   stopped by Ctrl-C; what was observed is kept
 
@@ -40,6 +42,12 @@ class NotPublishable(GateError):
     exit_status = 1
 
 
+class ContractBroken(GateError):
+    """A sampler's answer has a wrong shape, type or id, or the sampler wrote to its inputs: a HOLD, not a crash."""
+
+    exit_status = 1
+
+
 class CannotJudge(GateError):
     """No verdict can be reached; says nothing about the engine."""
 
@@ -50,6 +58,10 @@ class RecordBroken(CannotJudge):
 
 class TargetUnavailable(CannotJudge):
     """An arm cannot be reached or lacks what the suite needs."""
+
+
+class SamplerFailed(CannotJudge):
+    """A sampler raised on inputs that it must take, or did not return in time: nothing was shown about its law."""
 
 
 class OutputUnwritable(CannotJudge):

@@ -1,6 +1,6 @@
 """Writes `docs/results.md` and its plots from finished runs: `python docs/measure.py RUN_FOLDER...`.
 
-`docs/campaign.py` makes them.
+`docs/campaign.py` makes them. Blocks of other scripts stay.
 
 Every figure comes from a run's `summary.json`, which is read only if it is that of the record beside it.
 """
@@ -8,6 +8,7 @@ Every figure comes from a run's `summary.json`, which is read only if it is that
 from __future__ import annotations
 
 import math
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 RESULTS = Path(__file__).with_name("results.md")
 PLOTTED = ("greedy-1", "topk-8", "topp-8")  # cells of core whose acceptance is drawn
+BLOCK = re.compile(r"<!-- \w+: written by [\w/.]+ -->.*?<!-- end -->", re.DOTALL)
 
 
 class Run(NamedTuple):
@@ -41,7 +43,8 @@ def main(arguments: Sequence[str]) -> int:
     folders = [Path(argument) for argument in arguments]
     found = [(summary.read(folder), record.read(folder)) for folder in folders]
     runs = [Run(judged, recorded.header, recorded) for judged, recorded in found]
-    RESULTS.write_text(page(runs), encoding="utf-8")
+    kept = BLOCK.findall(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+    RESULTS.write_text("\n".join([page(runs), *(f"{block}\n" for block in kept)]), encoding="utf-8")
     for name, drawing in plots(runs).items():
         RESULTS.with_name(name).write_text(drawing, encoding="utf-8")
     return 0

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from draftgate.canaries.checks.registry import CHECKS
 from draftgate.canaries.faults.registry import PLANTS
 from draftgate.canaries.reasons import REASONS
+from draftgate.canaries.samplers.adapters.registry import ADAPTERS
 from draftgate.canaries.targets.registry import ROWS
 from draftgate.suites import loader
 
@@ -71,6 +72,7 @@ def tables() -> dict[str, str]:
         "reasons": reasons,
         "faults": faults,
         "suites": suites,
+        "signatures": signatures,
     }
     return {name: make() for name, make in made.items()}
 
@@ -131,6 +133,11 @@ def suites() -> str:
     """The suites that ship."""
     rows = ((f"`{row.name}`", row.version, ", ".join(row.cells), loader.load(row.name).purpose) for row in _newest())
     return _table(("suite", "version", "cells", "for"), rows)
+
+
+def signatures() -> str:
+    """What `draftgate sampler --as` takes."""
+    return _table(("`--as`", "signature"), ((f"`{name}`", row.signature) for name, row in ADAPTERS.items()))
 
 
 def shown(command: str, heading: str) -> str:

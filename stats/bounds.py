@@ -6,14 +6,17 @@ Tables of laws are those of `acceptance.chain_law`.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from .exact import Text
 
     Table = NDArray[Any]
 
@@ -33,6 +36,17 @@ def accepted_bound(target: Sequence[Table], draft: Sequence[Table]) -> Any:
         joint_p, joint_q = joint_p[..., None] * p, joint_q[..., None] * q
         most = most + np.minimum(joint_p, joint_q).sum()
     return most
+
+
+def contained_bound(target: Mapping[Text, Fraction], contained: Mapping[Text, Fraction]) -> Fraction:
+    """The most tokens of any draft, tree or chain, that any lossless verifier accepts on average.
+
+    `sum over texts of min(P(text), chance that the draft holds text)`: a text can only be accepted where it is both
+    drafted and emitted. Holds whatever the draft depends on. For a drawn chain it is `accepted_bound`, for a chosen
+    tree the sum of P over its nodes, for k drawn siblings `sum_x min(p(x), 1 - (1 - q(x))**k)`.
+    """
+    none = Fraction(0)
+    return sum((min(target.get(text, none), chance) for text, chance in contained.items()), none)
 
 
 def expected_tokens(a: float, k: int) -> float:

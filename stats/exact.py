@@ -9,88 +9,39 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+from .symbolic import NotEnumerable, Uniform, exactly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    Text = tuple[int, ...]
-    Laws = Callable[[Text], Sequence[Fraction]]
+    Laws = Callable[["Text"], Iterable[Any]]
 
+Text: TypeAlias = tuple[int, ...]
 Outcome = TypeVar("Outcome", bound="Hashable")
+Result = TypeVar("Result")
 MOST_PATHS = 1_000_000
 """Paths after which a walk is given up: minutes, and a sign that the function never ends on some path."""
+MOST_FORKS = 1_000
+"""Forks on one path after which it is given up."""
 
 
-class _Fork(NamedTuple):
+class Fork(NamedTuple):
     """A place where chance decides: the weight of each way on, and the way taken in this run."""
 
     weights: tuple[Fraction, ...]
     taken: int
 
 
-class Uniform:
-    """A number uniform on [0, 1) of which only an interval is known. Comparing it narrows the interval."""
-
-    def __init__(self, chance: SymbolicRandomness) -> None:
-        self._chance = chance
-        self._low, self._high = Fraction(0), Fraction(1)
-
-    def cell(self, edges: Sequence[Fraction]) -> int:
-        """Which of the intervals between neighbouring `edges` the number lies in: one fork, each way exactly likely."""
-        parts = [(max(a, self._low), min(b, self._high)) for a, b in pairwise(edges)]
-        inside = [index for index, (a, b) in enumerate(parts) if a < b]
-        width = self._high - self._low
-        way = self._chance.choose(tuple((parts[i][1] - parts[i][0]) / width for i in inside))
-        self._low, self._high = parts[inside[way]]
-        return inside[way]
-
-    def __lt__(self, bound: Any) -> bool:
-        edge = min(max(_fraction(bound), Fraction(0)), Fraction(1))
-        return self.cell((Fraction(0), edge, Fraction(1))) == 0
-
-    __le__ = __lt__  # a single point has no mass
-
-    def __gt__(self, bound: Any) -> bool:
-        return not self < bound
-
-    __ge__ = __gt__
-
-    def __mul__(self, factor: Any) -> Scaled:
-        return Scaled(self, _fraction(factor))
-
-    __rmul__ = __mul__
-
-
-class Scaled:
-    """`U * factor` for a non-negative factor: what acceptance rules compare with p."""
-
-    def __init__(self, uniform: Uniform, factor: Fraction) -> None:
-        if factor < 0:
-            raise ValueError(f"a uniform was multiplied with {factor}; probabilities are not negative")
-        self._uniform, self._factor = uniform, factor
-
-    def __lt__(self, bound: Any) -> bool:
-        return self._uniform < _fraction(bound) / self._factor if self._factor else _fraction(bound) > 0
-
-    def __le__(self, bound: Any) -> bool:
-        return self._uniform < _fraction(bound) / self._factor if self._factor else _fraction(bound) >= 0
-
-    def __gt__(self, bound: Any) -> bool:
-        return not self <= bound
-
-    def __ge__(self, bound: Any) -> bool:
-        return not self < bound
-
-
 class SymbolicRandomness:
     """The chance handed to the function under test: it decides nothing by itself, every way is taken in some run."""
 
-    def __init__(self, forced: Sequence[_Fork]) -> None:
+    def __init__(self, forced: Sequence[Fork], rational: Callable[[Any], Fraction] = exactly) -> None:
         self._forced = forced
         self._uniforms: dict[Hashable, Uniform] = {}
-        self.forks: list[_Fork] = []
+        self.forks: list[Fork] = []
+        self.rational = rational
 
     def uniform(self, slot: Hashable) -> Uniform:
         """The uniform of this slot. The same slot twice is the same number, as with counter-based generators."""
@@ -100,9 +51,10 @@ class SymbolicRandomness:
         """An index with law `p`. With a `slot`, by inversion of that slot's uniform, which may have other readers."""
         edges = [Fraction(0)]
         for mass in p:
-            if _fraction(mass) < 0:
+            part = self.rational(mass)
+            if part < 0:
                 raise ValueError(f"a draw was asked from a law with the negative entry {mass}")
-            edges.append(edges[-1] + _fraction(mass))
+            edges.append(edges[-1] + part)
         if edges[-1] != 1:
             raise ValueError(f"a draw was asked from entries that sum to {edges[-1]}, not 1; normalise them")
         return (Uniform(self) if slot is None else self.uniform(slot)).cell(edges)
@@ -112,31 +64,48 @@ class SymbolicRandomness:
         if len(weights) == 1:
             return 0
         step = len(self.forks)
-        fork = self._forced[step] if step < len(self._forced) else _Fork(weights, 0)
+        if step == MOST_FORKS:
+            raise NotEnumerable(f"more than {MOST_FORKS} forks on one path: does the function end whatever is drawn?")
+        fork = self._forced[step] if step < len(self._forced) else Fork(weights, 0)
         if fork.weights != weights:
             raise ValueError("the same choices led elsewhere; the function takes chance from somewhere else than rng")
         self.forks.append(fork)
         return fork.taken
 
 
+def paths(
+    run: Callable[[Any], Result],
+    *,
+    most_paths: int = MOST_PATHS,
+    chance: Callable[[Sequence[Fork]], Any] = SymbolicRandomness,
+) -> Iterator[tuple[Result, Fraction]]:
+    """What `run` returns on each path, and the chance of that path. `run` must take all its chance from its argument.
+
+    Raises NotEnumerable after `most_paths`. `chance` makes the argument: a SymbolicRandomness or a class built on it.
+    """
+    forced: list[Fork] = []
+    for _ in range(most_paths):
+        given = chance(forced)
+        result = run(given)
+        yield result, _mass(given.forks)
+        forced = _next_path(given.forks)
+        if not forced:
+            return
+    raise NotEnumerable(f"more than {most_paths} paths; take fewer tokens, a shorter draft or a larger most_paths")
+
+
 def enumerate_law(
     run: Callable[[SymbolicRandomness], Outcome], *, most_paths: int = MOST_PATHS
 ) -> dict[Outcome, Fraction]:
-    """The exact law of what `run` returns. `run` must take all its chance from its argument.
+    """The exact law of what `run` returns.
 
     Worked example: `lambda rng: rng.uniform(0) * 3 < 1` -> {True: 1/3, False: 2/3}, for Fractions 3 and 1.
     """
     law: dict[Outcome, Fraction] = {}
-    forced: list[_Fork] = []
-    for _ in range(most_paths):
-        chance = SymbolicRandomness(forced)
-        outcome = run(chance)
-        law[outcome] = law.get(outcome, Fraction(0)) + _mass(chance.forks)
-        forced = _next_path(chance.forks)
-        if not forced:
-            assert sum(law.values()) == 1
-            return law
-    raise ValueError(f"more than {most_paths} paths; take fewer tokens, a shorter draft or a larger most_paths")
+    for outcome, mass in paths(run, most_paths=most_paths):
+        law[outcome] = law.get(outcome, Fraction(0)) + mass
+    assert sum(law.values()) == 1
+    return law
 
 
 def total_variation(law_a: Mapping[Outcome, Fraction], law_b: Mapping[Outcome, Fraction]) -> Fraction:
@@ -156,45 +125,32 @@ def completed(law: Mapping[Text, Fraction], target: Laws, *, length: int) -> dic
     Longer texts are cut; shorter ones go on under the target's own law. Texts that end early for good reasons thus
     compare with the target term by term, and wrong ones are not forgiven.
     """
-    full: dict[Text, Fraction] = {}
+    ended: list[dict[Text, Fraction]] = [{} for _ in range(length + 1)]
     for text, mass in law.items():
-        for whole, chance in _continuations(text[:length], target, length):
-            full[whole] = full.get(whole, Fraction(0)) + mass * chance
-    return {text: mass for text, mass in full.items() if mass}
+        _add(ended[min(len(text), length)], text[:length], mass)
+    for shorter, longer in pairwise(ended):
+        for text, mass in shorter.items():
+            for token, chance in enumerate(target(text)):
+                if chance and mass:
+                    _add(longer, (*text, token), mass * chance)
+    return {text: mass for text, mass in ended[length].items() if mass}
 
 
-def _continuations(text: Text, target: Laws, length: int) -> list[tuple[Text, Fraction]]:
-    ends = [(text, Fraction(1))]
-    for _ in range(length - len(text)):
-        ends = [
-            ((*prefix, token), chance * mass)
-            for prefix, chance in ends
-            for token, mass in enumerate(target(prefix))
-            if mass
-        ]
-    return ends
+def _add(law: dict[Text, Fraction], text: Text, mass: Fraction) -> None:
+    law[text] = law[text] + mass if text in law else mass
 
 
-def _next_path(forks: Sequence[_Fork]) -> list[_Fork]:
+def _next_path(forks: Sequence[Fork]) -> list[Fork]:
     """The choices that force the next untaken path, depth first; empty where all were taken."""
     for step in reversed(range(len(forks))):
         weights, taken = forks[step]
         if taken + 1 < len(weights):
-            return [*forks[:step], _Fork(weights, taken + 1)]
+            return [*forks[:step], Fork(weights, taken + 1)]
     return []
 
 
-def _mass(forks: Sequence[_Fork]) -> Fraction:
+def _mass(forks: Sequence[Fork]) -> Fraction:
     mass = Fraction(1)
     for fork in forks:
         mass *= fork.weights[fork.taken]
     return mass
-
-
-def _fraction(number: Any) -> Fraction:
-    """`number` as a Fraction; floats are refused: rounded to floats, a law no longer sums to 1."""
-    if isinstance(number, Fraction):
-        return number
-    if not isinstance(number, Integral):
-        raise TypeError(f"{number!r} is no rational number; exact enumeration takes Fractions and whole numbers only")
-    return Fraction(int(number))

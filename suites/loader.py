@@ -79,8 +79,8 @@ def freeze(folder: Path, *, unreleased: bool = False, new: Mapping[str, bytes] |
 
 
 def _shipped() -> dict[str, Path]:
-    """Folders of the shipped suites by `name/vN`, later versions after earlier ones."""
-    found = [folder for folder in SHIPPED.glob("*/v*") if folder.is_dir() and folder.name[1:].isdecimal()]
+    """Folders of the shipped suites by `name/vN`, later ones after earlier; those for samplers have no canaries."""
+    found = [folder for folder in SHIPPED.glob("*/v*") if folder.name[1:].isdecimal() and any(folder.glob("*.jsonl"))]
     folders = sorted(found, key=lambda folder: (folder.parent.name, int(folder.name[1:])))
     return {f"{folder.parent.name}/{folder.name}": folder for folder in folders}
 

@@ -11,12 +11,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("engine", "stats", "suites", "canaries")
+SINGLE = ("__init__.py", "harness.py", "testing.py", "pytest_plugin.py")
 
 
 def modules() -> list[Path]:
     """Every production module, relative to the root."""
     inside = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
-    return [path.relative_to(ROOT) for path in [ROOT / "__init__.py", ROOT / "harness.py", *inside]]
+    return [path.relative_to(ROOT) for path in [*(ROOT / name for name in SINGLE), *inside]]
 
 
 def scripts() -> list[Path]:

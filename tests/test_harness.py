@@ -77,9 +77,9 @@ def test_help_names_the_commands_that_exist_and_no_other():
     done = command("--help")
 
     assert done.returncode == 0
-    for name in ("run", "report", "publish", "suite", "engines", "faults"):
+    for name in ("run", "sampler", "plan", "report", "publish", "suite", "engines", "faults"):
         assert f"\n    {name} " in done.stdout
-    for name in ("sampler", "verify", "doctor", "serve", "lint-claims"):
+    for name in ("verify", "doctor", "serve", "lint-claims"):
         assert name not in done.stdout
 
 
@@ -315,3 +315,58 @@ def test_a_hold_is_not_published_and_says_why_in_one_line(tmp_path, capsys, monk
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert not (tmp_path / "to").exists()
+
+
+SAMPLERS = """
+import torch
+from draftgate.canaries.samplers.faults.innocent import token as right
+from draftgate.canaries.samplers.faults.rules import accept_everything as wrong
+
+def raising(p, q, x, generator):
+    raise RuntimeError("there is no device")
+
+def short(p, q, x, generator):
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "told"),
+    [
+        ("right", 0, "PASS  mine.py:right"),
+        ("wrong", 1, "DISTRIBUTION (engine)"),
+        ("short", 1, "CORRECTNESS (engine)"),
+        ("raising", 3, "the sampler raised RuntimeError: there is no device"),
+        ("absent", 2, "has no 'absent'"),
+    ],
+)
+def test_a_sampler_in_a_file_is_judged_from_its_folder(tmp_path, name, status, told):
+    (tmp_path / "mine.py").write_text(SAMPLERS)
+    done = command("sampler", f"mine.py:{name}", "--effect", "0.05", cwd=tmp_path)
+
+    assert status == done.returncode, done.stderr
+    assert told in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_sampler_as_json_is_one_document(tmp_path):
+    (tmp_path / "mine.py").write_text(SAMPLERS)
+    done = command("sampler", "mine.py:wrong", "--json", cwd=tmp_path)
+
+    assert "HOLD" == json.loads(done.stdout)["verdict"]
+    assert 1 == done.returncode
+
+
+@pytest.mark.parametrize("words", [("--effect", "2"), ("--as", "triton"), ("--rule", "mine"), ("--seed", "-1")])
+def test_a_mistake_about_a_sampler_is_one_line(words):
+    done = command("sampler", "mine.py:right", *words)
+
+    assert 2 == done.returncode
+    assert 1 == len(done.stderr.splitlines())
+
+
+def test_a_plan_tells_draws_and_seconds():
+    rows = json.loads(command("plan", "--effect", "0.002", "--json").stdout)
+
+    assert {"chi_square", "kolmogorov_smirnov", "support"} == {row["test"] for row in rows}
+    assert all(row["seconds"] < 20 for row in rows)

@@ -11,7 +11,7 @@ from ...engine.randomness import Floats
 from ...engine.request import Sampling
 from ...engine.sampling import next_token_probs, normalised
 from ...engine.tree import ROOT, DraftTree
-from ...engine.verification.base import Accepted, Guarantee, RowChance
+from ...engine.verification.base import Accepted, Guarantee, RowChance, Rule
 from ..targets.strategies import Strategies
 
 
@@ -19,6 +19,7 @@ class _SpoiledWalk:
     """The lossless walk with its three decisions exposed, so that a plant may spoil one of them."""
 
     guarantee = Guarantee.SAME_LAW  # what it says; not what it does
+    rule = Rule.MULTI_DRAFT
 
     def verify(
         self, trees: Sequence[DraftTree], probs: Sequence[Floats], chances: Sequence[RowChance]

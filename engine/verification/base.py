@@ -24,6 +24,15 @@ class Guarantee(StrEnum):
     NONE = "NONE"
 
 
+class Rule(StrEnum):
+    """The published acceptance rule that a verifier follows: how many tokens it keeps, beside what law they have."""
+
+    TOKEN = "token"  # noqa: S105 - no password
+    MULTI_DRAFT = "multi-draft"
+    BLOCK = "block"
+    TRAVERSAL = "traversal"
+
+
 class Accepted(NamedTuple):
     """The outcome of a walk: the accepted nodes from the root down, and the token drawn after them."""
 
@@ -50,6 +59,7 @@ class Verifier(Protocol):
     """Decides which drafted tokens are kept: a strategy of the decoder."""
 
     guarantee: Guarantee
+    rule: Rule
 
     def verify(
         self, trees: Sequence[DraftTree], probs: Sequence[Floats], chances: Sequence[RowChance]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..sampling import draw, normalised
 from ..tree import DraftTree
-from .base import Accepted, Guarantee, RowChance
+from .base import Accepted, Guarantee, RowChance, Rule
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -86,6 +86,7 @@ class BatchedLossless:
     """The walk for batches of chains, vectorised over rows."""
 
     guarantee = Guarantee.SAME_LAW
+    rule = Rule.TOKEN
 
     def verify(
         self, trees: Sequence[DraftTree], probs: Sequence[Floats], chances: Sequence[RowChance]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..sampling import normalised
 from ..tree import ROOT, DraftTree
-from .base import Accepted, Guarantee, RowChance
+from .base import Accepted, Guarantee, RowChance, Rule
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,9 +36,10 @@ def accept(tree: DraftTree, probs: Floats, rng: RowChance) -> Accepted:
 
 
 class Lossless:
-    """The walk, row by row."""
+    """The walk, row by row. On chains it is the token rule."""
 
     guarantee = Guarantee.SAME_LAW
+    rule = Rule.MULTI_DRAFT
 
     def verify(
         self, trees: Sequence[DraftTree], probs: Sequence[Floats], chances: Sequence[RowChance]

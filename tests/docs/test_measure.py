@@ -142,3 +142,12 @@ def test_planted_runs_say_nothing_by_task(tasks, tmp_path):
 
     assert "By task" not in page
     assert not tasks.RESULTS.with_name("speed.svg").exists()
+
+
+def test_the_block_of_another_script_stays(measure, tmp_path):
+    block = "<!-- samplers: written by docs/samplers.py -->\n## Samplers\n<!-- end -->"
+    measure.RESULTS.write_text(f"old\n\n{block}\n", encoding="utf-8")
+    page = written(measure, write_run(tmp_path / "run"))
+
+    assert page.endswith(f"\n{block}\n")
+    assert "old" not in page

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from draftgate.stats.acceptance import chain_law, mean_accepted
-from draftgate.stats.bounds import accepted_bound, expected_tokens
+from draftgate.stats.bounds import accepted_bound, contained_bound, expected_tokens
 from draftgate.stats.exact import completed, enumerate_law, joint_law, total_variation
 from tolerances import ROUNDING
 
@@ -94,3 +94,25 @@ def test_a_perfect_draft_gives_k_plus_one_tokens():
 def test_rates_and_lengths_that_cannot_be_are_refused(a, k):
     with pytest.raises(ValueError, match="must"):
         expected_tokens(a, k)
+
+
+def test_for_a_drawn_chain_the_bound_of_what_is_contained_is_the_bound_of_a_path(by_hand):
+    target, draft = (by_hand.fractions_table(np.random.default_rng(seed), 3, 2) for seed in (1, 2))
+    laws = by_hand.history_laws(target), by_hand.history_laws(draft)
+    texts = [{**joint_law(law, length=1), **joint_law(law, length=2)} for law in laws]
+
+    assert accepted_bound(target, draft) == contained_bound(*texts)
+
+
+def test_for_siblings_the_bound_is_that_of_independent_draws():
+    p, q = [Fraction(1, 2), Fraction(1, 2), Fraction(0)], [Fraction(1, 4), Fraction(1, 2), Fraction(1, 4)]
+    contained = {(x,): 1 - (1 - q[x]) ** 2 for x in range(3)}
+
+    assert Fraction(7, 16) + Fraction(1, 2) == contained_bound({(x,): p[x] for x in range(3)}, contained)
+
+
+def test_for_a_chosen_tree_the_bound_is_the_mass_of_its_nodes():
+    mass = {(0,): Fraction(1, 2), (0, 1): Fraction(1, 3), (1,): Fraction(1, 4)}
+
+    assert Fraction(13, 12) == contained_bound(mass, dict.fromkeys(mass, Fraction(1)))
+    assert contained_bound(mass, {(2,): Fraction(1)}) == 0

@@ -17,14 +17,18 @@ MAY_IMPORT = {
     "canaries": {"canaries", "engine", "stats", "suites", "__init__"},
     "harness": {"canaries", "engine", "stats", "suites", "__init__", "harness"},
     "__init__": {"canaries"},
+    "testing": {"canaries", "stats"},
+    "pytest_plugin": {"testing", "__init__"},
 }
 MAY_KNOW = {
     "engine": {"numpy", "torch", "transformers", "tokenizers", "safetensors", "jinja2"},
     "stats": {"numpy", "scipy", "hypothesis"},
     "suites": {"jsonschema"},
-    "canaries": {"numpy", "scipy", "torch", "jsonschema", "rich"},
+    "canaries": {"numpy", "scipy", "torch", "jsonschema", "rich", "jax"},
     "harness": set(),
     "__init__": set(),
+    "testing": set(),
+    "pytest_plugin": {"pytest"},
 }
 
 

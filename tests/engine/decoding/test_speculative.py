@@ -18,7 +18,10 @@ from draftgate.engine.models.table import TableModel
 from draftgate.engine.request import Request, Sampling
 from draftgate.engine.tree import DraftTree
 from draftgate.engine.verification.batched import BatchedLossless
+from draftgate.engine.verification.block import Block
 from draftgate.engine.verification.lossless import Lossless
+from draftgate.engine.verification.multi_draft import MultiDraft, chosen
+from draftgate.engine.verification.traversal import Traversal
 from draftgate.stats.decision import Decision
 
 GREEDY = Sampling()
@@ -113,8 +116,12 @@ def test_a_cache_that_keeps_a_rejected_entry_changes_greedy_tokens(target, asked
 
 @pytest.mark.parametrize(
     ("name", "verifier"),
-    [*((name, Lossless()) for name in ("draft", "self", "ngram", "uniform")), ("draft", BatchedLossless())],
-    ids=["draft", "self", "ngram", "uniform", "draft-batched"],
+    [
+        *((name, Lossless()) for name in ("draft", "self", "ngram", "uniform")),
+        *(("draft", verifier) for verifier in (BatchedLossless(), Block(), Traversal())),
+        ("ngram", Block()),
+    ],
+    ids=["draft", "self", "ngram", "uniform", "draft-batched", "draft-block", "draft-traversal", "ngram-block"],
 )
 def test_sampled_tokens_follow_the_targets_joint_law(name, verifier, ground, small):
     """At these rates right code fails this with chance 1e-6, and a law 0.1 away passes with chance 1e-6."""
@@ -364,10 +371,19 @@ def test_trees_that_branch_follow_the_targets_joint_law(ground):
     """The second branch's path leaves a gap in the block, so the cache must move entries up."""
     drafter = Branches(ground.vocabulary)
 
-    assert Decision.PASS == ground.judge(SpeculativeDecoder(model=ground.model, drafter=drafter))
+    for verifier in (Lossless(), Traversal(), MultiDraft(chosen)):
+        decoder = SpeculativeDecoder(model=ground.model, drafter=drafter, verifier=verifier)
+        assert Decision.PASS == ground.judge(decoder)
     assert Decision.FAIL == ground.judge(
         SpeculativeDecoder(model=ground.model, drafter=drafter, verifier=ResampleFromTarget())
     )
+
+
+@pytest.mark.parametrize("verifier", [Block(), Traversal()], ids=["block", "traversal"])
+def test_greedy_tokens_are_those_of_plain_decoding_under_other_rules(verifier, target, draft, asked, plainly):
+    decoder = SpeculativeDecoder(model=target, drafter=DraftModel(draft, 4), verifier=verifier)
+
+    assert plainly == essence(decoder.generate(asked))
 
 
 def test_trees_that_branch_give_the_greedy_tokens_of_plain_decoding(target, asked, plainly):

@@ -1,0 +1,1 @@
+"""Makes samplers of functions with other signatures; `registry.ADAPTERS` lists them."""

@@ -1,0 +1,42 @@
+"""Are draft tokens really drawn from the law that the drafter reports? For (drafter, sampler) pairs only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ....stats import kolmogorov_smirnov
+from ....stats.design import Design, ks_draws
+from ....stats.evidence import Evidence
+from ...contracts import Reason
+from ..laws import Bundle
+from .base import Look, Rates, Test
+
+
+@dataclass(frozen=True, slots=True)
+class DrafterTest:
+    """Kolmogorov-Smirnov with the DKW bound on the drafter's tokens as numbers; one of reported mass 0 is proof."""
+
+    bundle: str
+    cell: str
+    check: str = "drafter"
+    reason: Reason = Reason.DISTRIBUTION
+
+    def rounds(self, rates: Rates) -> int:
+        """A round gives at least one number."""
+        return ks_draws(rates.effect, false_alarm=rates.false_alarm, miss=rates.miss)
+
+    def design(self, n: int, rates: Rates) -> Design:
+        """The smallest gap between the CDF of the numbers and the uniform one."""
+        return kolmogorov_smirnov.design(n, false_alarm=rates.false_alarm, miss=rates.miss)
+
+    def evidence(self, look: Look, _: Rates) -> Evidence:
+        """The numbers of all positions and problems of the bundle."""
+        assert look.drafted is not None
+        text = "draft tokens are drawn from the law that the drafter reports"
+        found = kolmogorov_smirnov.uniform_ks(look.drafted.numbers, hypothesis=text)
+        return replace(found, p_value=0.0) if look.drafted.impossible else found
+
+
+def planned(bundle: Bundle) -> list[Test]:
+    """One test a bundle."""
+    return [DrafterTest(bundle.name, bundle.name)] if bundle.draft_length else []

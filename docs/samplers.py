@@ -1,0 +1,66 @@
+"""Writes what a campaign measured into `docs/results.md`: `python docs/samplers.py FILE`.
+
+The block stands between `<!-- samplers: written by docs/samplers.py -->` and `<!-- end -->`, or is put at the end.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from draftgate.canaries.samplers.faults import campaign
+from draftgate.canaries.samplers.faults.registry import FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RESULTS = Path(__file__).with_name("results.md")
+BEGIN, END = "<!-- samplers: written by docs/samplers.py -->", "<!-- end -->"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`docs/results.md` has the table of this campaign."""
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python docs/samplers.py FILE\n")
+        return 2
+    block = f"{BEGIN}\n{page(campaign.read(Path(arguments[0])))}\n{END}"
+    text = RESULTS.read_text(encoding="utf-8")
+    found = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    text = found.sub(lambda _: block, text) if found.search(text) else f"{text.rstrip()}\n\n{block}\n"
+    RESULTS.write_text(text, encoding="utf-8")
+    return 0
+
+
+def page(lines: Sequence[dict[str, Any]]) -> str:
+    """Faults, then honest samplers with the second level: how often their p-values lie below a level."""
+    rows = campaign.tally(lines)
+    planted = {row.name for row in FAULTS}
+    faults, honest = ([r for r in rows if (r["name"] in planted) == wanted] for wanted in (True, False))
+    parts = ["## Samplers"]
+    if faults:
+        parts += ["Wrong samplers, by the judge at its usual effect (code A: the table of published test designs)."]
+        parts += [_table(faults, ("codes", "name", "summary", "runs", "held", "by", "draws", "seconds"))]
+    if honest:
+        parts += [f"Honest samplers, by the judge at an effect of {campaign.HONEST_EFFECT}: none may be held."]
+        parts += [_table(honest, ("name", "summary", "runs", "held", "seconds"))]
+        parts += [second_level([p for line in lines for p in line.get("p_values", [])])]
+    return "\n\n".join(parts)
+
+
+def second_level(p_values: Sequence[float]) -> str:
+    """The shares of honest p-values below some levels; each may be at most the level, up to chance."""
+    levels = (0.001, 0.01, 0.1, 0.5)
+    shares = [sum(p <= level for p in p_values) / max(1, len(p_values)) for level in levels]
+    told = ", ".join(f"{share:.4f} below {level}" for share, level in zip(shares, levels, strict=True))
+    return f"Second level: of {len(p_values):,} p-values of honest runs, a share of {told}."
+
+
+def _table(rows: Sequence[dict[str, Any]], head: Sequence[str]) -> str:
+    cells = [[f"{row[key]:.1f}" if isinstance(row[key], float) else str(row[key]) for key in head] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *cells))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
