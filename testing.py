@@ -9,7 +9,7 @@ def test_my_sampler():
 ```
 
 `assert_lossless` runs what `draftgate sampler` runs. Functions with another signature are made samplers by an adapter
-of this module: `per_sequence`, `numpy_per_sequence`, `numpy_batch`, `logits`, `greedy`, `chosen`, `vllm`, `jax`, `tree`,
+from here: `per_sequence`, `numpy_per_sequence`, `numpy_batch`, `logits`, `greedy`, `chosen`, `vllm`, `jax`, `tree`,
 `engine`; a drafter with its sampler is a `Pair`. Nothing heavy is imported before one of these names is used.
 """
 
