@@ -140,25 +140,31 @@ class Run:
         plan = self.plan
         trials = [self._trial(bundle, number) for number, bundle in enumerate(plan.bundles)]
         calls = [-(-plan.rounds[trial.bundle.name] // trial.rounds_a_call) for trial in trials]
-        progress.total(sum(calls) + 3)
+        progress.total(sum(calls) + 2)
         chance = np.random.default_rng([self.options.seed, len(trials)])
-        if early := self._race(trials, calls, progress):
-            looks = [look_at(trial, chance) for trial in trials]
-            return Drawn([early], stopped_early=True, hints=self._hints(trials, looks), emitted=_emitted(trials))
-        progress.step("independence")
-        findings = self._pairs()
-        progress.step("reference")
-        findings += self._reference()
+        wagers = [wager.Wager(trial.bundle, self.suite.wager.weights) for trial in trials]
+        first = [min(most, self.suite.wager.first) for most in calls]
+        findings: list[Finding] = []
+        for upto in (first, calls):  # gross faults of the law first, then what takes seconds, then all draws
+            if early := self._race(trials, wagers, upto, progress):
+                looks = [look_at(trial, chance) for trial in trials]
+                return Drawn([early], stopped_early=True, hints=self._hints(trials, looks), emitted=_emitted(trials))
+            if upto is first:
+                progress.step("pairs of rounds, reference")
+                findings = [*self._pairs(), *self._reference()]
+                if failed := [finding for finding in findings if finding.status == Status.FAIL]:
+                    return Drawn(failed, stopped_early=True, emitted=_emitted(trials))
         progress.step("tests")
         for trial in trials:
             look = look_at(trial, chance)
             findings += [base.judge(test, look, plan.rates(test)) for test in plan.tests[trial.bundle.name]]
         return Drawn(findings, emitted=_emitted(trials))
 
-    def _race(self, trials: Sequence[Trial], calls: Sequence[int], progress: Progress) -> Finding | None:
+    def _race(
+        self, trials: Sequence[Trial], wagers: Sequence[wager.Wager], calls: Sequence[int], progress: Progress
+    ) -> Finding | None:
         """Draws all calls, twice as many before each look; the first wager that is won ends it."""
         assert self.plan
-        wagers = [wager.Wager(trial.bundle, self.suite.wager.weights) for trial in trials]
         upto = self.suite.wager.first
         while any(trial.calls < most for trial, most in zip(trials, calls, strict=True)):
             for trial, bet, most in zip(trials, wagers, calls, strict=True):

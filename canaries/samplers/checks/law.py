@@ -87,7 +87,10 @@ class SupportTest:
 
     def evidence(self, look: Look, _: Rates) -> Evidence:
         """Outcomes, or tokens at each position, where the law has none."""
-        seen = look.seen
+        return self.outside(look.seen)
+
+    def outside(self, seen: Seen) -> Evidence:
+        """The same from the counts alone."""
         if seen.joint is not None:
             counted = [seen.joint[self.index][None]]
         else:

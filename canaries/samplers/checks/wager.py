@@ -10,7 +10,7 @@ from ....stats.evidence import Evidence
 from ...contracts import Finding, Reason, Status
 from ..laws import Bundle
 from ..trial import Seen
-from .law import LawTest, planned
+from .law import LawTest, SupportTest, planned
 
 CHECK = "wager"
 
@@ -20,12 +20,17 @@ class Wager:
 
     def __init__(self, bundle: Bundle, weights: Sequence[float]) -> None:
         self.tests = [test for test in planned(bundle) if isinstance(test, LawTest)]
+        self._support = [test for test in planned(bundle) if isinstance(test, SupportTest)]
+        self._proof: tuple[SupportTest, Evidence] | None = None
         self._weights = weights
         self._best = [0.0] * len(self.tests)
         self._n = [0] * len(self.tests)
 
     def look(self, seen: Seen) -> None:
-        """The largest wealth so far stands."""
+        """The largest wealth so far stands, and so does a forbidden token, which is proof."""
+        for support in self._support:
+            if (outside := support.outside(seen)).statistic and not self._proof:
+                self._proof = support, outside
         for i, test in enumerate(self.tests):
             counts = test.counts(seen)
             self._n[i] = int(counts.sum())
@@ -38,17 +43,23 @@ class Wager:
         return self.tests[i], e_process.evidence(self._best[i], self._n[i], hypothesis=text)
 
     def finding(self, share: float) -> Finding | None:
-        """A failure once some cell's wealth reaches its part of `share`; nothing before that, or without any cell."""
+        """A failure once a wealth reaches its part of `share`, or a token was forbidden; nothing before that."""
+        if self._proof:
+            return _failed("support", self._proof[0].cell, self._proof[1])
         if not self.tests:
             return None
         test, evidence = self.worst()
         if evidence.p_value > share / len(self.tests) or math.isnan(evidence.p_value):
             return None
-        return Finding(
-            check=CHECK,
-            cell=test.cell,
-            status=Status.FAIL,
-            reason=Reason.DISTRIBUTION,
-            summary=f"not true: {evidence.hypothesis} (p = {evidence.p_value:.1e}, stopped after {evidence.n:,} draws)",
-            evidence=(evidence.to_json(),),
-        )
+        return _failed(CHECK, test.cell, evidence)
+
+
+def _failed(check: str, cell: str, evidence: Evidence) -> Finding:
+    return Finding(
+        check=check,
+        cell=cell,
+        status=Status.FAIL,
+        reason=Reason.DISTRIBUTION,
+        summary=f"not true: {evidence.hypothesis} (p = {evidence.p_value:.1e}, stopped after {evidence.n:,} draws)",
+        evidence=(evidence.to_json(),),
+    )

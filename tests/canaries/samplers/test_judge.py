@@ -32,6 +32,13 @@ def test_an_honest_pair_passes():
     assert "PASS" == judged(drafts.honest_pair)[0]["verdict"]
 
 
+def test_shared_chance_is_held_before_all_draws_are_made():
+    summary, _ = judged(chance.with_uniforms(chance.antithetic))
+
+    assert summary["stopped_early"]
+    assert {"independence"} == {held.check for held in summary["reasons"]}
+
+
 def test_a_wrong_law_is_held_with_its_reason():
     summary, _ = judged(rules.accept_everything)
 

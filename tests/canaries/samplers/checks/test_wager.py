@@ -31,5 +31,13 @@ def test_what_was_won_once_stays():
     assert wager.finding(SURE)
 
 
+def test_a_forbidden_token_is_proof_at_the_first_look():
+    laws = bundle("zeros", "greedy")
+    wager = Wager(laws, (30.0,))
+    wager.look(look(rules.with_target(rules.unfiltered), "zeros", "greedy", calls=2).seen)
+
+    assert "support" == wager.finding(SURE).check
+
+
 def test_before_any_draw_nothing_is_found():
     assert Wager(bundle(), (30.0,)).finding(SURE) is None
