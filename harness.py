@@ -180,10 +180,11 @@ def _parser() -> argparse.ArgumentParser:
     publish.add_argument("--to", type=Path, default=Path("results"), metavar="DIR", help="where to (default: results)")
     suite = _add_group(commands, "suite", "what is asked")
     _add(suite, "list", _suite_list, "the suites that ship")
-    show = _add(suite, "show", _suite_show, "what a suite asks")
-    show.add_argument("suite", metavar="SUITE", help="name or folder")
-    check = _add(suite, "check", _suite_check, "find out whether a suite was edited")
-    check.add_argument("suite", metavar="SUITE", help="name or folder")
+    for name, command, summary in (
+        ("show", _suite_show, "what a suite asks"),
+        ("check", _suite_check, "find out whether a suite was edited"),
+    ):
+        _add(suite, name, command, summary).add_argument("suite", metavar="SUITE", help="name or folder")
     _add(commands, "engines", _engines, "what can be named as baseline or candidate")
     _add(_add_group(commands, "faults", "faults that can be planted"), "list", _faults_list, "all of them")
     return parser
@@ -197,9 +198,7 @@ def _add_run(commands: Any) -> None:
     run.add_argument("--baseline", default="plain", metavar="TARGET", help="default: plain; see draftgate engines")
     run.add_argument("--candidate", default="draft:k=5", metavar="TARGET", help="default: draft:k=5")
     run.add_argument("--model", type=Path, metavar="PATH", help="folder of a model (default: the one that ships)")
-    run.add_argument(
-        "--dtype", choices=DTYPES, default=DTYPES[0], help=f"both arms compute in it (default: {DTYPES[0]})"
-    )
+    run.add_argument("--dtype", choices=DTYPES, default=DTYPES[0], help=f"of both arms (default: {DTYPES[0]})")
     run.add_argument("--fault", metavar="NAME", help="plant a fault in the candidate; see draftgate faults list")
     run.add_argument("--claim", type=positive, metavar="R", help="hold unless the interval's lower end is at least R")
     run.add_argument("--out", type=Path, metavar="DIR", help="run folder (default: runs/<time>-<suite>)")
@@ -241,10 +240,7 @@ def _show_choices(rows: Any, options: argparse.Namespace) -> int:
     from .canaries.documents import plain
     from .canaries.report.terminal import show_choices
 
-    if options.json:
-        _print_json(plain(rows))
-    else:
-        show_choices(plain(rows))
+    _print_json(plain(rows)) if options.json else show_choices(plain(rows))
     return 0
 
 

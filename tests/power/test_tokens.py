@@ -34,10 +34,10 @@ PLANTED = {
 }
 
 
-def observed(arm):
+def observed(arm, prompts=4, tokens=24):
     """The honest smoke run, but for its synthetic drafters, which run on this arm and on fewer canaries."""
     suite = loader.load("smoke")
-    small = replace(suite, synthetic=replace(suite.synthetic, prompts=4, tokens=24))
+    small = replace(suite, synthetic=replace(suite.synthetic, prompts=prompts, tokens=tokens))
     made = context(arm, small)
     observations = smoke().record.observations | {"synthetic": variants.observe_synthetic(made, 4)}
     (cell,) = (cell for cell in small.cells if cell.greedy)
@@ -71,11 +71,11 @@ def test_a_planted_fault_is_seen_under_the_drafter_that_must_show_it(plant):
 
 def test_an_end_that_is_passed_over_inside_a_block_is_seen():
     """F37, under the oracle, whose blocks hold the end: the answer goes on, and tokens follow the end."""
-    case = observed(draft(strategies(new_answer=LateAnswer)))
+    case = observed(draft(strategies(new_answer=LateAnswer)), prompts=14, tokens=40)
 
     finding = judge(CHECKS["synthetic"], case)
     answers = map(Generation.from_json, case.observations["synthetic"]["variants"]["oracle"]["generations"])
-    complaints = {complaint(answer, 4, 24, case.header["eos"]) for answer in answers}
+    complaints = {complaint(answer, 4, 40, case.header["eos"]) for answer in answers}
 
     assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
     assert "tokens follow the end of the sequence" in complaints
