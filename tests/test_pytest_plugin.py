@@ -21,7 +21,7 @@ def test_wrong(assert_lossless):
 
 
 def pytest_in(folder, *arguments):
-    """What a user's own pytest says there."""
+    """What a user's own pytest says there; the plugin is named, whether it is installed or not."""
     package = os.pathsep.join(path for path in sys.path if path)
     command = [
         sys.executable,
@@ -35,7 +35,12 @@ def pytest_in(folder, *arguments):
         *arguments,
     ]
     return subprocess.run(
-        command, cwd=folder, env=os.environ | {"PYTHONPATH": package}, capture_output=True, text=True, check=False
+        command,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": package, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
