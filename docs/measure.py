@@ -118,7 +118,7 @@ def _tasks(runs: Sequence[Run]) -> list[str]:
         for row in rows
     ]
     head = ("task", "plain decoding right", *(f"kept, {cell}" for cell in cells), "speed alone, greedy")
-    said = f"Drafted tokens that were kept, by what is written; {len(runs)} runs of {candidate} on {suite} together."
+    said = f"Drafted tokens that were kept, by what is written; {_runs(len(runs))} of {candidate} on {suite}."
     return [f"### By task: {candidate} on {suite}", said, _table(head, table)]
 
 
@@ -253,6 +253,10 @@ def _ratio(figures: Mapping[str, Any]) -> str:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs together"
 
 
 if __name__ == "__main__":

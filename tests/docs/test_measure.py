@@ -129,7 +129,7 @@ def test_acceptance_and_speed_stand_by_task_with_a_plot_of_each(tasks, tmp_path)
     page = written(tasks, write_run(tmp_path / "a"), write_run(tmp_path / "b"))
 
     assert "### By task: draft:k=4 on core v1" in page
-    assert "2 runs of draft:k=4 on core v1 together" in page
+    assert "2 runs together of draft:k=4 on core v1" in page
     assert "| **structured** | - | 55% | 1.82 [-, -] |" in page
     assert "| **copying** | - | 55% | 1.82 [1.82, 1.82] |" in page
     for name in ("acceptance.svg", "speed.svg"):
