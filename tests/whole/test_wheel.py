@@ -71,7 +71,7 @@ def test_the_wheel_holds_code_and_data_and_no_tests(wheel):
         if path.parts[0] in ("engine", "stats", "suites", "canaries") and not path.name.startswith(".git")
     }
 
-    assert inside == shipped | {"__init__.py", "__main__.py", "harness.py"}
+    assert inside == shipped | {"__init__.py", "__main__.py", "harness.py", "pytest_plugin.py", "testing.py"}
     assert {name.split("/")[0] for name in names} == {"draftgate", f"{wheel.name.split('-py3')[0]}.dist-info"}
 
 
