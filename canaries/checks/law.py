@@ -113,7 +113,8 @@ class LawOfARound:
             summary=summary,
             evidence=tuple(one.evidence.to_json() for one in judged.values()),
             design=tuple(one.design.to_json() for one in judged.values()),
-            seen=f"a law off by a total variation of {weakest:.3f} once its rarest {merged:.0%} count as one outcome",
+            seen=f"a law off by a total variation of {weakest:.3f} once its rarest {merged:.0%} count as one outcome, "
+            f"where {case.suite.law.batch} rows are decoded at once",
             figures={"draws_table": table["draws"], "draws_rows": rows["draws"], "total_variation": distance},
         )
 
