@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ....stats import chi_square
+from ....stats import chi_square, kolmogorov_smirnov
 from ....stats.decision import Decision, decide
-from ....stats.design import Design
+from ....stats.design import Design, ks_draws
 from ....stats.evidence import Evidence
 from ...contracts import Finding, Reason, Status
 from ..drafting import Paired
@@ -59,6 +59,20 @@ class Test(Protocol):
 
     def evidence(self, look: Any, rates: Rates) -> Evidence:
         """What the draws say."""
+
+
+class UniformNumbers:
+    """Base of tests that turn tokens into numbers uniform on [0, 1): one round gives at least one."""
+
+    __slots__ = ()
+
+    def rounds(self, rates: Rates) -> int:
+        """Numbers after which a gap of `rates.effect` in their CDF is found."""
+        return ks_draws(rates.effect, false_alarm=rates.false_alarm, miss=rates.miss)
+
+    def design(self, n: int, rates: Rates) -> Design:
+        """The smallest gap between the CDF of the numbers and the uniform one."""
+        return kolmogorov_smirnov.design(n, false_alarm=rates.false_alarm, miss=rates.miss)
 
 
 def chi_square_rounds(law: Floats, rates: Rates) -> int:

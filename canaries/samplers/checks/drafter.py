@@ -5,29 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ....stats import kolmogorov_smirnov
-from ....stats.design import Design, ks_draws
 from ....stats.evidence import Evidence
 from ...contracts import Reason
 from ..laws import Bundle
-from .base import Look, Rates, Test
+from .base import Look, Rates, Test, UniformNumbers
 
 
 @dataclass(frozen=True, slots=True)
-class DrafterTest:
+class DrafterTest(UniformNumbers):
     """Kolmogorov-Smirnov with the DKW bound on the drafter's tokens as numbers; one of reported mass 0 is proof."""
 
     bundle: str
     cell: str
     check: str = "drafter"
     reason: Reason = Reason.DISTRIBUTION
-
-    def rounds(self, rates: Rates) -> int:
-        """A round gives at least one number."""
-        return ks_draws(rates.effect, false_alarm=rates.false_alarm, miss=rates.miss)
-
-    def design(self, n: int, rates: Rates) -> Design:
-        """The smallest gap between the CDF of the numbers and the uniform one."""
-        return kolmogorov_smirnov.design(n, false_alarm=rates.false_alarm, miss=rates.miss)
 
     def evidence(self, look: Look, _: Rates) -> Evidence:
         """The numbers of all positions and problems of the bundle."""

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....stats import kolmogorov_smirnov
-from ....stats.design import Design, ks_draws
 from ....stats.evidence import Evidence
 from ...contracts import Reason
 from ..laws import Bundle, Floats
 from ..trial import Ints, few_outcomes
-from .base import Look, Rates, Test
+from .base import Look, Rates, Test, UniformNumbers
 
 
 @dataclass(frozen=True, slots=True)
-class PitTest:
+class PitTest(UniformNumbers):
     """Kolmogorov-Smirnov with the DKW bound: the tokens of one problem at one position, in all states."""
 
     bundle: str
@@ -29,14 +28,6 @@ class PitTest:
     place: int
     check: str = "pit"
     reason: Reason = Reason.DISTRIBUTION
-
-    def rounds(self, rates: Rates) -> int:
-        """One number a round."""
-        return ks_draws(rates.effect, false_alarm=rates.false_alarm, miss=rates.miss)
-
-    def design(self, n: int, rates: Rates) -> Design:
-        """The smallest gap between the CDF of the numbers and the uniform one."""
-        return kolmogorov_smirnov.design(n, false_alarm=rates.false_alarm, miss=rates.miss)
 
     def evidence(self, look: Look, _: Rates) -> Evidence:
         """The counted tokens, transformed."""
