@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -14,10 +15,11 @@ from .forking import explained, tolerance
 
 
 class Turn(NamedTuple):
-    """One answer of a dialogue, live and fresh."""
+    """One answer of a dialogue, live and fresh. `resumed`: the entries kept reach into the answer before it."""
 
     name: str
     kept: int
+    resumed: bool
     live: Generation
     fresh: Generation
     replay: Mapping[str, Any] | None
@@ -34,7 +36,7 @@ class Conversation(Certain):
         if case.suite.conversation is None:
             return not_observed(self.name, case)
         played = list(turns(case.observed("conversation")))
-        limit, live = tolerance(case), [turn for turn in played if turn.kept]
+        limit, live = tolerance(case), [turn for turn in played if turn.resumed]
         found = [(turn, forked) for turn in played if (forked := differs(turn))]
         bad = [turn for turn, forked in found if not explained(forked, turn.fresh.tokens, turn.replay or {}, limit)]
         detectable = rate_detectable(len(live), miss=case.suite.design.miss)
@@ -73,9 +75,11 @@ class Conversation(Certain):
 def turns(observed: Mapping[str, Any]) -> Iterator[Turn]:
     """Every turn of every dialogue."""
     for dialogue in observed["dialogues"]:
+        before = math.inf  # tokens asked at the turn before: what lies behind them in its cache was answered
         for turn in dialogue["turns"]:
             live, fresh = (Generation.from_json(turn[arm]) for arm in ("live", "fresh"))
-            yield Turn(live.name, turn["kept"], live, fresh, turn["replay"])
+            yield Turn(live.name, turn["kept"], turn["kept"] > before, live, fresh, turn["replay"])
+            before = turn["prompt"]
 
 
 def differs(turn: Turn) -> Fork | None:

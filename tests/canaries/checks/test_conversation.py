@@ -53,6 +53,17 @@ def test_equal_answers_pass_and_say_what_would_have_been_seen():
     assert "a fault that changes 1 in 1.7 answers from a live cache" == finding.seen
 
 
+def test_a_cache_that_keeps_no_answer_was_not_tried():
+    forgetful = played()
+    for dialogue in forgetful["dialogues"]:
+        for said in dialogue["turns"]:
+            said["kept"] = min(said["kept"], 1)  # the template's first token and nothing else
+
+    finding = judged(forgetful)
+
+    assert (Status.NOT_EXERCISED, 0) == (finding.status, finding.figures["from_live_cache"])
+
+
 def test_one_answer_that_a_live_cache_changed_fails():
     other = (*TOKENS[:5], 99, *TOKENS[6:])
 
