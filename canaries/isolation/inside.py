@@ -71,7 +71,7 @@ def outcome(program: str, expressions: list[str]) -> str:
 
     Names of builtins mean the builtins in the expressions, whatever the program made of them.
     """
-    genuine, space = dict(vars(builtins)), {"__name__": "answer"}
+    genuine, evaluate, space = dict(vars(builtins)), eval, {"__name__": "answer"}
     try:
         code = compile(program, "answer", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
@@ -79,7 +79,7 @@ def outcome(program: str, expressions: list[str]) -> str:
     try:
         exec(code, space)  # noqa: S102 - what this process is for
         own = {name: value for name, value in space.items() if name not in genuine} | {"__builtins__": genuine}
-        return f"values {[eval(expression, own) for expression in expressions]!r}"  # noqa: S307
+        return f"values {[evaluate(expression, own) for expression in expressions]!r}"
     except SystemExit:
         return "exits"
     except MemoryError:

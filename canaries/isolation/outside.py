@@ -1,8 +1,9 @@
 """Runs what a model wrote in a process of its own, and says how that ended. Knows nothing about right answers.
 
-`python -I`, an empty environment, a temporary folder, limits on processor time, memory, files, processes, output and
-wall time, no network where the system lets us forbid it. A cage for accidents, which is what models write; a program
-made to break out needs a machine of its own.
+Python without the user's paths and packages (`-P -s -S`), an environment of a fixed hash seed alone (which `-I` would
+ignore), a temporary folder, limits on processor time, memory, files, processes, output and wall time, no network where
+the system lets us forbid it. A cage for accidents, which is what models write; a program made to break out needs a
+machine of its own.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ CPU = 1  # seconds; an honest answer takes a fortieth, the start included
 WALL = 10.0  # seconds: far above CPU, so that a busy machine ends no honest program
 MEMORY = 512 << 20  # bytes of address space; the interpreter alone takes a twentieth
 OUTPUT = 64 << 10  # bytes that may be printed, and that a report may have
+SAME_ORDER = {"PYTHONHASHSEED": "0"}  # of a set of strings: judged again, a program must give the same values
 AT_ONCE = 2  # programs that run at the same time
 
 
@@ -126,9 +128,9 @@ def _started(folder: str, given: Any, reporting: int) -> subprocess.Popen[bytes]
     limits = map(str, (reporting, CPU, MEMORY, OUTPUT))
     with (Path(folder) / "printed").open("wb") as printed:
         return subprocess.Popen(  # noqa: S603 - our own interpreter and script
-            [*without_network(), sys.executable, "-I", "-S", "-B", INSIDE, *limits],
+            [*without_network(), sys.executable, "-P", "-s", "-S", "-B", INSIDE, *limits],
             cwd=folder,
-            env={},
+            env=SAME_ORDER,
             stdin=given,
             stdout=printed,
             stderr=printed,

@@ -111,6 +111,7 @@ def test_a_program_that_waits_is_ended_by_the_wall_limit(program, monkeypatch):
     "trick",
     [
         "import builtins\nbuiltins.sorted = lambda x: [1]",
+        "import builtins\nbuiltins.eval = lambda *x: 1",
         "sorted = lambda x: [1]",
         "import builtins\nbuiltins.repr = lambda x: 'values [[1]]'",
         "import os\nos.write = print",
@@ -149,6 +150,12 @@ def test_a_name_that_a_program_made_up_is_not_shown():
     program += "class E(Exception, metaclass=M):\n    pass\nraise E"
 
     assert (Ending.RAISED, (), "") == run(program, ("f(1)",))
+
+
+def test_a_program_that_walks_a_set_gives_the_same_value_when_judged_again():
+    asked = ("def f(x):\n    return list(set(x))", ("f('abcdefghij')",))
+
+    assert run(*asked).values == run.__wrapped__(*asked).values != ()
 
 
 def test_a_program_is_run_once(monkeypatch):
