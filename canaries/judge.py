@@ -72,7 +72,7 @@ def sound(judge: Callable[[records.Record], dict[str, Any]], record: records.Rec
     """What `judge` says of a record from a file; RecordBroken where its parts do not fit together."""
     try:
         return judge(record)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
         raise RecordBroken(f"the record does not hold together ({error!r}); run it again with another --out") from error
 
 

@@ -63,8 +63,13 @@ def document(text: str) -> Any:
 
 
 def satisfies(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether JSON Schema accepts the value."""
-    return bool(Draft202012Validator(dict(schema)).is_valid(value))
+    """Whether JSON Schema accepts the value. Raises NotStrict where the value is too large or deep to be compared."""
+    try:
+        return bool(Draft202012Validator(dict(schema)).is_valid(value))
+    except OverflowError:  # `multipleOf` divides, and an integer may be too large for a float
+        raise NotStrict(Flaw.NOT_FINITE) from None
+    except RecursionError:  # a schema that refers to itself, or items that are compared
+        raise NotStrict(Flaw.TOO_DEEP) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...suites.suite import Canary
@@ -21,6 +21,14 @@ def flaw_of_calls(canary: Canary, text: str) -> Flawed | None:
         offered = {tool["name"] for tool in canary.tools}
         unknown = any(call["name"] not in offered for call in calls)
         return Flawed(Flaw.UNKNOWN_TOOL if unknown else Flaw.OTHER_CALLS)
+    try:
+        return _flaw_of_arguments(canary, calls)
+    except NotStrict as error:
+        return Flawed(error.flaw)
+
+
+def _flaw_of_arguments(canary: Canary, calls: Sequence[Mapping[str, Any]]) -> Flawed | None:
+    """The first call whose arguments are not what the canary asks for. Raises NotStrict."""
     parameters = {tool["name"]: tool["parameters"] for tool in canary.tools}
     for call, wanted in zip(calls, canary.calls, strict=True):
         if not satisfies(call["arguments"], parameters[call["name"]]):

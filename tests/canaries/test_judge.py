@@ -31,6 +31,15 @@ def test_a_record_is_judged_without_any_target(monkeypatch):
     assert again == judge_record(record.read(made.folder))
 
 
+def test_a_record_with_a_number_beyond_floats_is_broken():
+    made = smoke().record
+    pairs = json.loads(json.dumps(made.observations["greedy-1/pairs"]))
+    pairs["groups"][0]["runs"][0]["wall"] = 10**400
+
+    with pytest.raises(RecordBroken, match="does not hold together"):
+        judge.sound(judge_record, replace(made, observations=made.observations | {"greedy-1/pairs": pairs}))
+
+
 def test_a_record_of_an_edited_suite_cannot_be_judged():
     header = smoke().record.header
     edited = replace(smoke().record, header=header | {"suite": header["suite"] | {"digest": "0" * 64}})

@@ -40,6 +40,25 @@ def test_a_schema_accepts_or_does_not():
     assert not satisfies({}, {"required": ["a"]})
 
 
+DEEP = "[" * 500 + "]" * 500
+NESTED = {"$ref": "#/$defs/it", "$defs": {"it": {"items": {"$ref": "#/$defs/it"}}}}
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "flaw"),
+    [
+        (10**400, {"multipleOf": 0.5}, Flaw.NOT_FINITE),
+        (document(DEEP), NESTED, Flaw.TOO_DEEP),
+        (document(f"[{DEEP}, {DEEP}]"), {"uniqueItems": True}, Flaw.TOO_DEEP),
+    ],
+)
+def test_what_a_schema_cannot_be_asked_of_is_refused_by_type(value, schema, flaw):
+    with pytest.raises(NotStrict) as refused:
+        satisfies(value, schema)
+
+    assert flaw is refused.value.flaw
+
+
 def test_a_flaw_says_which_of_its_kind():
     assert "not JSON" == str(Flawed(Flaw.NOT_JSON))
     assert "arguments that break the tool's schema (add)" == str(Flawed(Flaw.WRONG_ARGUMENTS, "add"))
