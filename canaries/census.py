@@ -16,7 +16,7 @@ import numpy as np
 
 from ..engine.errors import EngineError
 from ..suites import digests, parse
-from ..suites.errors import SuiteError
+from ..suites.errors import SuiteError, SuiteMalformed
 from ..suites.loader import freeze
 from .observations.context import GREEDY, Context
 from .targets import reference
@@ -35,7 +35,9 @@ DIGITS = 6  # decimals of a logit: below float32's noise
 
 def take(suite: Suite, plain: Arm) -> dict[str, Any]:
     """The census of all canaries, answered by `plain` within the longest limit of the greedy cells."""
-    tokens = max(cell.tokens for cell in suite.cells if cell.greedy)
+    tokens = max((cell.tokens for cell in suite.cells if cell.greedy), default=0)
+    if not tokens:
+        raise SuiteMalformed(f"{suite.folder}: no cell is greedy, so there is no margin to take; freeze it without")
     context = Context(suite=suite, baseline=plain, candidate=plain, seed=0)
     requests = context.requests(suite.canaries, tokens=tokens, sampling=GREEDY, label="census")
     gaps: dict[str, tuple[float, ...]] = {}

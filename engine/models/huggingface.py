@@ -135,7 +135,7 @@ class HuggingFaceModel:
             return tuple(self.tokenizer(messages[0]["content"] + "\n")["input_ids"])
         try:
             text = self.tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=True)
-        except TemplateError as error:
+        except (TemplateError, TypeError, ValueError, LookupError) as error:  # a template is a program of its own
             raise self._unfit(f"has a chat template that refuses it ({error})", messages) from error
         if not all(_said(m["content"].strip(), text) for m in messages if m["role"] != "assistant"):
             raise self._unfit("has a chat template that leaves out or changes what was said", messages)

@@ -11,6 +11,7 @@ from draftgate.canaries import census
 from draftgate.canaries.observations.context import GREEDY
 from draftgate.canaries.targets import reference
 from draftgate.suites import loader
+from draftgate.suites.errors import SuiteMalformed
 
 
 @pytest.fixture
@@ -69,6 +70,13 @@ def test_a_frozen_suite_that_would_change_keeps_its_census(folder, small, capsys
 def test_a_folder_that_cannot_be_frozen_is_refused_in_one_line(tmp_path, capsys):
     assert 2 == census.main([str(tmp_path)])
     assert 1 == len(capsys.readouterr().err.strip().splitlines())
+
+
+def test_a_suite_without_a_greedy_cell_has_no_margins_to_take():
+    suite = loader.load("smoke")
+
+    with pytest.raises(SuiteMalformed, match="no cell is greedy"):
+        census.take(replace(suite, cells=tuple(cell for cell in suite.cells if not cell.greedy)), plain())
 
 
 def test_the_shipped_census_is_of_the_embedded_target():

@@ -280,6 +280,8 @@ def test_without_a_template_no_other_conversation_is_glued_together(messages, tm
 @pytest.mark.parametrize(
     ("template", "words"),
     [
+        ("{{ 1 + messages[0].content }}", "refuses it .unsupported operand"),
+        ({"other": "x"}, "refuses it"),
         ("{{ raise_exception('System role not supported') }}", r"refuses it \(System role not supported\)"),
         ("{{ messages[-1]['content'] }}", "leaves out or changes what was said"),
         ("{% for m in messages %}{{ m['content'] | upper }}{% endfor %}", "leaves out or changes what was said"),
