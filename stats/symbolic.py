@@ -27,8 +27,11 @@ Left = TypeVar("Left")
 Result = TypeVar("Result")
 
 
-class NotEnumerable(ValueError):
-    """The function does with chance what cannot be followed exactly. It says nothing about right or wrong."""
+class NotEnumerable(BaseException):
+    """The function does with chance what cannot be followed exactly. It says nothing about right or wrong.
+
+    It is no Exception: a fallback of the function's own would hide it, and be enumerated in place of what really runs.
+    """
 
 
 def by_element(operator: Callable[[Left, Any], Result]) -> Callable[[Left, Any], Result]:
@@ -86,6 +89,10 @@ class Symbol:
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _unknown
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _unknown
+
+    def log(self) -> Any:
+        """Refused, unless the kind of symbol has one."""
+        self._refuse("the logarithm")
 
     def __neg__(self) -> Any:
         self._refuse("an unknown function")

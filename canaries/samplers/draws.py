@@ -113,7 +113,7 @@ def randint(mode: Holder, func: Any, *args: Any, generator: Any = None, **kwargs
     numbers = [x for x in args if isinstance(x, int)]
     size = next((x for x in args if not isinstance(x, int)), kwargs.get("size", ()))
     high = kwargs.get("high", numbers[-1] if numbers else 0)
-    low = kwargs.get("low", numbers[0] if len(numbers) > 1 else 0)
+    low = kwargs.get("low", numbers[0] if len(numbers) > 1 or (numbers and "high" in kwargs) else 0)
     x = torch.empty(size, dtype=kwargs.get("dtype", torch.int64))
     if not 0 < high - low <= MOST_WAYS:
         raise NotEnumerable(f"the sampler draws one of {high - low} whole numbers, a seed rather than a choice")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from ...stats.symbolic import NotEnumerable
 from ..contracts import Finding, Reason, Status
 from .calling import TimeIsUp, time_limit
 from .interface import Adapted, Pair, Sampler
@@ -45,7 +46,7 @@ def off_by(sampler: Sampler | Pair, case: Case) -> Fraction:
     """The exact distance of a sampler's law from the target's on one case; 0 where it is out of reach, too."""
     try:
         return torch_round(case, sampler).distance(case)
-    except Exception:  # noqa: BLE001 - see above
+    except (Exception, NotEnumerable):  # noqa: BLE001 - see above
         return Fraction(0)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Generator, Tensor
@@ -51,6 +51,8 @@ SINGLES: dict[str, Operator] = {
     **dict.fromkeys(("neg", "negative", "__neg__"), operator.neg),
     "log": lambda x: x.log(),
 }
+WIDE = frozenset({torch.float32, torch.float64})
+"""Types in which a random number is near enough to the one that is meant."""
 COMPARES = frozenset({operator.lt, operator.le, operator.gt, operator.ge})
 
 
@@ -100,6 +102,8 @@ class Intercept(TorchFunctionMode):
         """`x`, which holds these from now on; views of it see them too."""
         if not x.numel():
             return x
+        if x.dtype not in WIDE:
+            raise NotEnumerable(f"the sampler holds random numbers as {x.dtype}, whose rounding cannot be followed")
         self._numbers(x).copy_(self._numbered(elements).reshape(x.shape))
         x.detach().fill_(float("nan"))
         return x
@@ -124,7 +128,7 @@ class Intercept(TorchFunctionMode):
         if all(self.random(x) for x in tensors(out)):
             return out  # views
         if name in CASTS:
-            if not out.is_floating_point():
+            if out.dtype not in WIDE:
                 raise NotEnumerable("the sampler rounds random numbers, which cannot be followed exactly")
             numbers = self._numbers(args[0])
         else:
@@ -241,6 +245,12 @@ class SymbolicSource(Generator):
 
     numpy_generator: SymbolicGenerator
 
+    def _read(self, *_: Any) -> NoReturn:
+        raise NotEnumerable("the sampler reads or sets the state of its generator, which cannot be followed exactly")
+
+    get_state = initial_seed = seed = clone_state = _read
+    set_state = manual_seed = _read  # type: ignore[assignment]
+
 
 def intercepted(call: Callable[[Generator], Any], chance: RoundingRandomness, *, strict: bool = True) -> Any:
     """What `call(generator)` returns on symbolic chance. Raises NotEnumerable where it cannot be followed.
@@ -249,10 +259,10 @@ def intercepted(call: Callable[[Generator], Any], chance: RoundingRandomness, *,
     """
     generator = SymbolicSource()
     generator.numpy_generator = SymbolicGenerator(chance)
-    before = generator.get_state(), torch.get_rng_state()
+    before = Generator.get_state(generator), torch.get_rng_state()
     with Intercept(chance, generator if strict else None) as mode:
         out = call(generator)
-    after = generator.get_state(), torch.get_rng_state()
+    after = Generator.get_state(generator), torch.get_rng_state()
     if not all(torch.equal(a, b) for a, b in zip(before, after, strict=True)):
         raise NotEnumerable("the sampler draws chance in a way that cannot be seen from outside")
     if any(mode.random(x) for x in tensors(out)):

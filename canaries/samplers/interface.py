@@ -135,7 +135,7 @@ def checked_tokens(tokens: object, shape: tuple[int, int], vocabulary: int) -> T
         )
     if tokens.dtype not in (torch.int64, torch.int32):
         raise ContractBroken(f"the sampler returned {tokens.dtype}; token ids must be torch.int64 or torch.int32")
-    found = tokens.detach().to(torch.int64)
+    found = tokens.detach().to(torch.int64, copy=True)  # it may be a buffer that the next call writes to
     _refuse_ids(found, vocabulary)
     ended = found == END
     for wrong, what in (

@@ -18,7 +18,7 @@ from draftgate.canaries.samplers.run import Options
 from torch_samplers import WRONG, sampler
 
 OPTIONS = Options(name="mine", dtype=torch.float64)
-BEYOND = ("without the generator", "at T = 0", "wrote to its inputs")
+BEYOND = ("without the generator", "state of its generator", "at T = 0", "wrote to its inputs")
 """Faults of a stream between calls, which one call does not show; of ties at T = 0; of the contract."""
 
 

@@ -183,3 +183,55 @@ def test_a_uniform_held_between_two_numbers_is_one_of_them_or_itself():
 
     assert {(False,): 1} == below[0.125]
     assert [QUARTER, Fraction(3, 8), 1] == [below[edge][(True,)] for edge in (0.25, 0.375, 0.5)]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda g: g.get_state(),
+        lambda g: g.initial_seed(),
+        lambda g: g.seed(),
+        lambda g: g.manual_seed(1),
+        lambda g: g.set_state(torch.Generator().get_state()),
+        lambda g: g.clone_state(),
+    ],
+)
+def test_the_state_of_the_generator_is_no_law(read):
+    """A sampler may seed another stream from it: symbolic chance has no state, so its one value would be no chance."""
+    with pytest.raises(NotEnumerable, match="state of its generator"):
+        law(lambda g: (read(g), 0)[1])
+
+
+@pytest.mark.parametrize("need", [lambda x: x.topk(1), lambda x: (x + 1e-9).log()])
+def test_a_fallback_of_the_sampler_does_not_hide_what_cannot_be_followed(need):
+    def falls_back(generator):
+        try:
+            need(rand(2))
+        except Exception:  # noqa: BLE001 - as samplers do
+            return 0
+        return 1
+
+    with pytest.raises(NotEnumerable):
+        law(falls_back)
+
+
+@pytest.mark.parametrize(
+    "narrow",
+    [
+        lambda: rand(2).to(torch.bfloat16),
+        lambda: torch.rand(2, dtype=torch.bfloat16),
+        lambda: torch.rand(2, dtype=torch.float16),
+        lambda: rand(2).to(torch.float16),
+    ],
+)
+def test_random_numbers_of_few_bits_are_no_uniforms(narrow):
+    with pytest.raises(NotEnumerable, match=r"rounding|rounds"):
+        law(lambda _: narrow() < 0.5)
+
+
+def test_whole_numbers_are_drawn_from_the_range_however_it_is_written():
+    third = {(n,): Fraction(1, 3) for n in (5, 6, 7)}
+
+    assert third == law(lambda _: torch.randint(5, 8, (1,)))
+    assert third == law(lambda _: torch.randint(5, high=8, size=(1,)))
+    assert third == law(lambda _: torch.randint(low=5, high=8, size=(1,)))

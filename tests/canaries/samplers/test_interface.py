@@ -77,3 +77,12 @@ def test_a_write_to_an_input_is_counted():
     given.target_probs[0, 0, 0] = 1.0
 
     assert before != given.versions()
+
+
+def test_an_answer_is_kept_when_the_sampler_uses_its_memory_again():
+    """Else two calls that share one buffer would always look the same."""
+    buffer = torch.zeros(B, K, dtype=torch.int64)
+    found = checked_tokens(buffer, (B, K), V)
+    buffer.fill_(1)
+
+    assert found.eq(0).all()
