@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .checks.base import entry
-from .checks.law import row_draws, table_draws
+from .checks.law import own_batch_draws, row_draws, table_draws
 from .checks.registry import ledger
 from .observations import conversation, laws, pairs, replays, variants
 from .observations.context import Context
@@ -29,16 +29,24 @@ def plan(context: Context) -> Iterator[tuple[str, Compute]]:
         if suite.conversation:
             numbers = suite.conversation
             yield "conversation", lambda _: conversation.observe(context, numbers)
-    sampled = [cell for cell in suite.cells if not cell.greedy and cell == suite.law_cell(cell)]
+    sampled = [cell for cell in suite.cells if not cell.greedy]
     if not sampled or not candidate.draft_length:
         return
     arm = candidate.variant(candidate.name, k=suite.law.draft_length)
-    yield "recorded", lambda _: laws.record_rows(context, laws.spanned(candidate.draft_length) + 1)
     for cell in sampled:
+        own = shares.share(entry(cell, "law", "own batch"))
+        yield (
+            f"{cell.name}/own_batch",
+            lambda _, c=cell, s=own: laws.observe_table(context, c, arm, own_batch_draws(context, c, s), c.batch),  # type: ignore[misc]
+        )
+    yield "recorded", lambda _: laws.record_rows(context, laws.spanned(candidate.draft_length) + 1)
+    for cell in (cell for cell in sampled if cell == suite.law_cell(cell)):
         share, each = shares.share(entry(cell, "law", "table")), shares.share(entry(cell, "law", "rows"))
         yield (
             f"{cell.name}/table",
-            lambda _, c=cell, s=share: laws.observe_table(context, c, arm, table_draws(context, c, s)),  # type: ignore[misc]
+            lambda _, c=cell, s=share: laws.observe_table(  # type: ignore[misc]
+                context, c, arm, table_draws(context, c, s), suite.law.batch
+            ),
         )
         yield (
             f"{cell.name}/rows",

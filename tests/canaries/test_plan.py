@@ -14,7 +14,7 @@ def test_timed_pairs_come_before_what_is_read_off_them_and_rows_before_their_law
     made = list(smoke().record.observations)
 
     expected = ["greedy-1/pairs", "greedy-1/replays", "topp-8/pairs", "topp-8/replays", "knobs", "synthetic"]
-    assert [*expected, "conversation", "recorded", "topp-8/table", "topp-8/rows"] == made
+    assert [*expected, "conversation", "topp-8/own_batch", "recorded", "topp-8/table", "topp-8/rows"] == made
 
 
 def test_cells_of_one_sampling_share_their_known_laws():
@@ -24,7 +24,7 @@ def test_cells_of_one_sampling_share_their_known_laws():
     keys = [key for key, _ in plan(context(suite=twice))]
 
     assert {"topp-8/table", "topp-8/rows"} == {key for key in keys if key.endswith(("/table", "/rows"))}
-    assert "topp-1/pairs" in keys
+    assert {"topp-1/pairs", "topp-1/own_batch"} <= set(keys)
 
 
 def test_an_arm_that_does_not_speculate_is_timed_and_replayed_only():
