@@ -11,7 +11,7 @@ from typing import Any
 
 from ...stats.symbolic import NotEnumerable
 from ..contracts import Finding, Reason, Status
-from .calling import TimeIsUp, time_limit
+from .calling import CtrlC, TimeIsUp, raised, time_limit
 from .interface import Adapted, Pair, Sampler
 from .proofs.cases import Case
 from .proofs.custom import SamplerProof, prove_sampler
@@ -32,14 +32,14 @@ def look(sampler: Sampler | Pair, options: Options) -> SamplerProof:
     if isinstance(sampler, Adapted) and sampler.greedy:
         return _out_of_reach("at T = 0 there is nothing to enumerate")
     try:
-        with time_limit(SECONDS):
+        with time_limit(SECONDS, f"on symbolic chance the sampler did not return within {SECONDS:g} s"):
             return prove_sampler(sampler, cases=CASES, seed=options.seed, dtype=options.dtype)
     except TimeIsUp:
         return _out_of_reach(f"its small cases take longer than {SECONDS:g} s")
-    except Exception as error:  # noqa: BLE001 - symbols may break any code; that says nothing against the sampler
-        return _out_of_reach(
-            f"on symbolic chance it raises {type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        )
+    except CtrlC:
+        raise
+    except BaseException as error:  # noqa: BLE001 - symbols may break any code; that says nothing against the sampler
+        return _out_of_reach(f"on symbolic chance {raised(error)}")
 
 
 def off_by(sampler: Sampler | Pair, case: Case) -> Fraction:

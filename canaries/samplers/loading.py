@@ -51,6 +51,8 @@ def _module(name: str) -> ModuleType:
 def _run(make: Callable[[], ModuleType], name: str) -> ModuleType:
     try:
         return make()
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         text = " ".join(str(error).split())
         raise UsageError(f"{name} cannot be imported: {type(error).__name__}: {text[:300]}") from error
