@@ -14,9 +14,9 @@ from ..reasons import CULPRITS, REASONS
 from ..report.progress import Progress, progress
 from ..report.text import clean
 from . import exact
-from .adapters.registry import ADAPTERS
+from .adapters.registry import adapt
 from .interface import Adapted, Pair, Sampler
-from .judge import Say, judge
+from .judge import CONTRACT, Say, judge
 from .loading import load
 from .minimal import minimal, settings_for
 from .proofs.custom import SamplerProof
@@ -78,13 +78,10 @@ def examined(
 
 def adapted(named: str, adapter: str) -> Sampler | Pair:
     """What `named` names, adapted to a sampler; what is adapted already, and a Pair, stay as they are."""
-    found = load(named)
-    if isinstance(found, Adapted | Pair):
-        return found
     try:
-        return ADAPTERS[adapter].adapt(found)
-    except ImportError as error:
-        raise UsageError(f"--as {adapter} needs a library that is not installed ({error.name})") from error
+        return adapt(load(named), adapter)
+    except UsageError as error:
+        raise UsageError(str(error) if named in str(error) else f"{named}: {error}") from error
 
 
 def text(summary: Mapping[str, Any]) -> str:
@@ -97,6 +94,8 @@ def text(summary: Mapping[str, Any]) -> str:
         row = REASONS[Reason(reason)]
         lines.append(f"{reason} ({row.culprit})")
         lines += [f"  - {held.check} ({held.cell}): {clean(held.summary)}" for held in several]
+    if {finding.check for finding in summary["findings"]} == {CONTRACT}:
+        return "\n".join(lines) + "\n"  # nothing else was judged
     lines += [f"  also: {clean(hint)}" for hint in summary["hints"]]
     lines += _table(summary["findings"])
     lines += _exactly(summary.get("exact"))

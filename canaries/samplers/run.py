@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -98,12 +99,13 @@ class Run:
         """The plan for an effect that `budget` seconds buy. Draws go about with its inverse square."""
         coarsest, asked = self.suite.design.coarsest, self.seconds
         while self.seconds > budget:
-            effect *= 1.02 * (self.seconds / budget) ** 0.5
-            if effect > coarsest:
+            if effect >= coarsest:
                 raise UsageError(
-                    f"{budget:g} s buy no effect as small as {coarsest:g}, and above that nothing is judged: all draws "
-                    f"would take {asked:.0f} s; give a larger --budget"
+                    f"{budget:g} s buy no effect as small as {coarsest:g}, and above that nothing is judged; that one "
+                    f"takes {self.seconds:.1f} s, and what was asked {asked:.1f} s: give --budget "
+                    f"{math.ceil(1.2 * self.seconds)} or more"
                 )
+            effect = min(coarsest, 1.02 * effect * (self.seconds / budget) ** 0.5)
             self._plan(effect, took)
 
     def _plan(self, effect: float, took: dict[str, float]) -> None:
