@@ -105,6 +105,8 @@ def text(summary: Mapping[str, Any]) -> str:
         f"miss {summary['miss']:g} at the effects named"
     )
     lines.append(_lengths(summary))
+    if summary["verdict"] == "PASS":
+        lines.append(_beyond(summary))
     return "\n".join([*lines, summary.get("example", "")]).rstrip() + "\n"
 
 
@@ -137,9 +139,18 @@ def _exactly(found: Mapping[str, Any] | None) -> list[str]:
     """What enumeration showed where it did not refute the sampler."""
     if found is None or found["distance"]:
         return []
-    if found["proved"]:
-        return [f"exact: proved on {found['cases']} small cases, to a distance of {found['slack']:g}"]
-    return [f"exact: out of reach: {clean(found['out_of_reach'])}"]
+    return [f"exact: {clean(found['told'])}"]
+
+
+def _beyond(summary: Mapping[str, Any]) -> str:
+    """What a PASS says nothing about."""
+    most = summary["most"]
+    other = {"float32": "float64", "float64": "float32"}[summary["dtype"]]
+    return (
+        f"not looked at: K > {most['draft_length']}, V > {most['vocabulary']:,}, more than {most['rows']:,} rows a "
+        f"call, rows of one call with drafts of different lengths, laws in {other} or half precision, devices other "
+        f"than {summary['device']}"
+    )
 
 
 def _lengths(summary: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from ..contracts import Finding, Reason, Status
 from .calling import CtrlC, TimeIsUp, raised, time_limit
 from .interface import Adapted, Pair, Sampler
 from .proofs.cases import Case
-from .proofs.custom import SamplerProof, prove_sampler
+from .proofs.custom import LATE, SamplerProof, prove_sampler
 from .proofs.samplers import torch_round
 from .run import Options
 
@@ -35,7 +35,7 @@ def look(sampler: Sampler | Pair, options: Options) -> SamplerProof:
         with time_limit(SECONDS, f"on symbolic chance the sampler did not return within {SECONDS:g} s"):
             return prove_sampler(sampler, cases=CASES, seed=options.seed, dtype=options.dtype)
     except TimeIsUp:
-        return _out_of_reach(f"its small cases take longer than {SECONDS:g} s")
+        return _out_of_reach(LATE)
     except CtrlC:
         raise
     except BaseException as error:  # noqa: BLE001 - symbols may break any code; that says nothing against the sampler
@@ -67,8 +67,9 @@ def told(proof: SamplerProof) -> list[str]:
     if proof.broken:
         return proof.broken.text()
     if proof.out_of_reach:
-        return [f"out of reach of enumeration: {proof.out_of_reach}"]
-    return [f"proved on {proof.cases} small cases, to a distance of {proof.slack:g}"]
+        held = f"; {proof.cases} small cases held before" if proof.cases else ""
+        return [f"out of reach of enumeration: {proof.out_of_reach}{held}"]
+    return [f"proved on small cases only, to a distance of {proof.slack:g}: {proof.scope}"]
 
 
 def plain(proof: SamplerProof) -> dict[str, Any]:
@@ -76,6 +77,7 @@ def plain(proof: SamplerProof) -> dict[str, Any]:
     broken = proof.broken
     return {
         "cases": proof.cases,
+        "told": told(proof)[0],
         "proved": proof.proved,
         "slack": proof.slack,
         "out_of_reach": proof.out_of_reach,

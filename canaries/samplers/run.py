@@ -61,11 +61,15 @@ class Run:
         self.plan: plans.Plan | None = None
         self.seconds = 0.0
 
+    @property
+    def batch(self) -> int:
+        """The most rows of a call."""
+        slow = isinstance(self.sampler, Adapted) and self.sampler.per_sequence
+        return self.suite.calls.per_sequence_batch if slow else self.suite.calls.batch
+
     def _trial(self, bundle: Bundle, stream: int, sampler: Sampler | Pair | None = None) -> Trial:
         """A trial with chance of its own: one stream for each use in a run."""
-        calls, device = self.suite.calls, torch.device(self.options.device)
-        slow = isinstance(self.sampler, Adapted) and self.sampler.per_sequence
-        batch = calls.per_sequence_batch if slow else calls.batch
+        calls, device, batch = self.suite.calls, torch.device(self.options.device), self.batch
         if bundle.name == independence.BUNDLE:
             batch = self.suite.independence.batch
         seeds = np.random.SeedSequence([self.options.seed, stream]).generate_state(2, np.uint64) >> np.uint64(1)

@@ -32,6 +32,8 @@ def test_the_first_line_states_effect_draws_and_seconds(capsys):
     assert "PASS" == summary["verdict"]
     assert command.text(summary).startswith("PASS  draftgate.canaries.samplers.faults.innocent:token")
     assert "ledger: 1e-06 a run over" in command.text(summary)
+    assert "not looked at: K > 3, V > 4,096, more than 4,096 rows a call, rows of one call" in command.text(summary)
+    assert "laws in float32 or half precision" in command.text(summary)
     assert "tokens a round (shown, not judged: no --rule): small/zipf " in command.text(summary)
 
 

@@ -66,7 +66,10 @@ def test_a_proof_is_a_pass_and_what_is_out_of_reach_is_neither():
     proved, other = exact.look(sampler, OPTIONS), exact.look(Adapted(call=sampler, greedy=True), OPTIONS)
 
     assert [Status.PASS, Status.NOT_APPLICABLE] == [exact.finding(proof).status for proof in (proved, other)]
-    assert exact.told(proved)[0] == f"proved on {exact.CASES} small cases, to a distance of 1e-09"
+    assert exact.told(proved)[0] == (
+        "proved on small cases only, to a distance of 1e-09: 60 cases of one row: K = 1 with V <= 3, "
+        "K = 2 with V <= 3, K = 3 with V <= 2; 6 pairs of rows in one call: K = 1 with V = 2, K = 2 with V = 2"
+    )
     assert exact.told(other)[0].startswith("out of reach of enumeration: at T = 0")
 
 
@@ -86,7 +89,23 @@ def test_what_breaks_on_symbols_is_not_held_against_the_sampler():
 def test_a_sampler_that_hangs_is_left_to_the_draws(monkeypatch):
     monkeypatch.setattr(exact, "SECONDS", 0.05)
 
-    assert "take longer than 0.05 s" in exact.look(lambda p, q, x, g: time.sleep(5), OPTIONS).out_of_reach
+    assert "the time for small cases is up" in exact.look(lambda p, q, x, g: time.sleep(5), OPTIONS).out_of_reach
+
+
+def test_a_look_that_is_cut_short_tells_what_held_until_then(monkeypatch):
+    monkeypatch.setattr(exact, "SECONDS", 2.0)
+    calls = 0
+
+    def slower(p, q, x, g):
+        nonlocal calls
+        calls += 1
+        time.sleep(0.01 if calls > 100 else 0)
+        return sampler(p, q, x, g)
+
+    proof = exact.look(slower, OPTIONS)
+
+    assert 0 < proof.cases < exact.CASES
+    assert f"time for small cases is up; {proof.cases} small cases held before" in exact.told(proof)[0]
 
 
 def test_another_device_is_out_of_reach():
