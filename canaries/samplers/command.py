@@ -18,7 +18,6 @@ from .adapters.registry import adapt
 from .interface import Adapted, Pair, Sampler
 from .judge import CONTRACT, Say, judge
 from .loading import load
-from .minimal import minimal, settings_for
 from .proofs.custom import SamplerProof
 from .run import Options
 
@@ -112,6 +111,8 @@ def text(summary: Mapping[str, Any]) -> str:
 
 def example(sampler: Sampler | Pair, summary: Mapping[str, Any]) -> str:
     """The smallest laws on which a wrong law shows, with a test to paste; nothing where none was found."""
+    from .minimal import minimal, settings_for
+
     slow = isinstance(sampler, Adapted)
     if isinstance(sampler, Adapted) and (sampler.parents or sampler.chosen or sampler.greedy):
         return ""
