@@ -120,10 +120,16 @@ def prove_sampler(
     """
     parents = sampler.parents if isinstance(sampler, Adapted) else ()
     shapes = ((3, parents),) if parents else SHAPES
-    found = _prove(lambda case: torch_round(case, sampler, dtype), cases=cases, seed=seed, shapes=shapes)
+    one_row = partial(_prove, lambda case: torch_round(case, sampler, dtype), seed=seed, shapes=shapes)
     if parents:
-        return found  # the paths of two trees are too many
-    return _prove_rows(found, partial(rows_distance, sampler=sampler, dtype=dtype), seed) if found.proved else found
+        return one_row(cases=cases)  # the paths of two trees are too many
+    for upto in (min(cases, ROWS_SHARE), cases):  # rows that share chance show at once
+        found = one_row(cases=upto)
+        if found.proved:
+            found = _prove_rows(found, partial(rows_distance, sampler=sampler, dtype=dtype), seed)
+        if not found.proved:
+            break
+    return found
 
 
 def prove_sequence(function: Sequential, *, cases: int, seed: int) -> SamplerProof:

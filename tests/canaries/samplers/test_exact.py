@@ -12,6 +12,7 @@ from draftgate.canaries.contracts import Reason, Status
 from draftgate.canaries.samplers import exact
 from draftgate.canaries.samplers.adapters.registry import ADAPTERS
 from draftgate.canaries.samplers.faults import innocent, registry
+from draftgate.canaries.samplers.faults.chance import antithetic, with_uniforms
 from draftgate.canaries.samplers.interface import Adapted
 from draftgate.canaries.samplers.proofs.custom import chain_case
 from draftgate.canaries.samplers.run import Options
@@ -118,3 +119,10 @@ def test_on_one_case_the_distance_is_exact():
 
     assert Fraction(1, 4) == exact.off_by(WRONG["the replacement from p"], case)
     assert exact.off_by(sampler, case) == exact.off_by(lambda p, q, x, g: 1 / 0, case) == 0
+
+
+def test_rows_that_share_chance_show_before_most_cases_of_one_row():
+    proof = exact.look(with_uniforms(antithetic), OPTIONS)
+
+    assert proof.broken.beside
+    assert proof.cases <= exact.CASES // 6
