@@ -21,7 +21,7 @@ class Step(NamedTuple):
 
 
 def plan(context: Context) -> Iterator[Step]:
-    """All that is timed or read by others first, alone; then the rest, which may be made side by side: longest first."""
+    """What is timed or read by others first, alone; then what may be made side by side, the longest first."""
     suite, candidate = context.suite, context.candidate
     for cell in suite.cells:
         yield Step(f"{cell.name}/pairs", lambda _, c=cell: pairs.observe(context, c), alone=True)  # type: ignore[misc]
