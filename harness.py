@@ -109,7 +109,7 @@ def _suite_list(options: argparse.Namespace) -> int:
 def _suite_check(options: argparse.Namespace) -> int:
     from .suites import loader
 
-    suite = loader.load(options.suite)
+    suite = loader.verified(options.suite)
     _say({"suite": suite.name, "digest": suite.digest}, f"{suite.name} is as it was frozen ({suite.digest})", options)
     return 0
 

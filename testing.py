@@ -48,10 +48,13 @@ def assert_lossless(sampler: Any, **options: Any) -> dict[str, Any]:
     """
     from draftgate.canaries.report.progress import Silent
     from draftgate.canaries.samplers import command, run
+    from draftgate.canaries.samplers.adapters import registry
 
     show = options.pop("minimal", True)
     name = getattr(sampler, "__name__", type(sampler).__name__)
-    summary = command.examined(sampler, run.Options(name=name, **options), Silent(), lambda _: None, minimal=show)
+    summary = command.examined(
+        registry.adapt(sampler), run.Options(name=name, **options), Silent(), lambda _: None, minimal=show
+    )
     if summary["verdict"] != "PASS":
         raise AssertionError(command.text(summary))
     return summary

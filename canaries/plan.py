@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .checks.base import entry
-from .checks.law import row_draws, table_draws
+from .checks.law import own_batch_draws, row_draws, table_draws
 from .checks.registry import ledger
 from .observations import conversation, laws, pairs, replays, variants
 from .observations.context import Context
@@ -41,17 +41,25 @@ def plan(context: Context) -> Iterator[Step]:
 
 def _laws(context: Context) -> Iterator[Step]:
     suite, candidate, shares = context.suite, context.candidate, ledger(context.suite, context.candidate.kind)
-    sampled = [cell for cell in suite.cells if not cell.greedy and cell == suite.law_cell(cell)]
+    sampled = [cell for cell in suite.cells if not cell.greedy]
     if not sampled:
         return
     arm = candidate.variant(candidate.name, k=suite.law.draft_length)
     recorded = laws.spanned(candidate.draft_length) + 1
     yield Step("recorded", lambda _: laws.record_rows(context, recorded), alone=True)
     for cell in sampled:
+        own = shares.share(entry(cell, "law", "own batch"))
+        yield Step(
+            f"{cell.name}/own_batch",
+            lambda _, c=cell, s=own: laws.observe_table(context, c, arm, own_batch_draws(context, c, s), c.batch),  # type: ignore[misc]
+        )
+    for cell in (cell for cell in sampled if cell == suite.law_cell(cell)):
         share, each = shares.share(entry(cell, "law", "table")), shares.share(entry(cell, "law", "rows"))
         yield Step(
             f"{cell.name}/table",
-            lambda _, c=cell, s=share: laws.observe_table(context, c, arm, table_draws(context, c, s)),  # type: ignore[misc]
+            lambda _, c=cell, s=share: laws.observe_table(  # type: ignore[misc]
+                context, c, arm, table_draws(context, c, s), suite.law.batch
+            ),
         )
         yield Step(
             f"{cell.name}/rows",

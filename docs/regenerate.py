@@ -131,7 +131,8 @@ def faults() -> str:
 
 def suites() -> str:
     """The suites that ship."""
-    rows = ((f"`{row.name}`", row.version, ", ".join(row.cells), loader.load(row.name).purpose) for row in _newest())
+    found = ((row, loader.verified(row.name).purpose) for row in _newest())
+    rows = ((f"`{row.name}`", row.version, ", ".join(row.cells), purpose) for row, purpose in found)
     return _table(("suite", "version", "cells", "for"), rows)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scipy.optimize import brentq
@@ -125,6 +126,7 @@ def rate_detectable(n: int, *, miss: float) -> float:
     return -math.expm1(math.log(miss) / n) if n else math.inf
 
 
+@lru_cache(maxsize=1 << 16)
 def binomial_detectable(n: int, rate: float, *, false_alarm: float, miss: float) -> float:
     """The smallest shift of a success rate, up or down, that the exact two-sided binomial test finds with `n` draws.
 
@@ -154,6 +156,7 @@ def critical_counts(n: int, rate: float, *, false_alarm: float) -> CriticalCount
     return CriticalCounts(low, high)
 
 
+@lru_cache(maxsize=1 << 16)
 def _noncentrality(cells: int, *, false_alarm: float, miss: float) -> float:
     """The noncentrality at which chi-square on `cells - 1` degrees of freedom misses with chance `miss`."""
     _check_rates(false_alarm, miss)

@@ -85,8 +85,10 @@ def paths(
     """
     forced: list[Fork] = []
     for _ in range(most_paths):
-        given = chance(forced)
+        given, refused = chance(forced), NotEnumerable.made
         result = run(given)
+        if NotEnumerable.made != refused:
+            raise NotEnumerable(f"{NotEnumerable.latest}; the function swallows that, and goes on without")
         yield result, _mass(given.forks)
         forced = _next_path(given.forks)
         if not forced:

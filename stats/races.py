@@ -15,13 +15,45 @@ from .symbolic import ONE, Chance, NotEnumerable, Symbol, by_element
 
 
 class LogUniform(Symbol):
-    """`log(U)`."""
+    """`log(U) + shift`. It may be compared once with a number, or become an exponential."""
 
-    def __init__(self, exponential: Exponential) -> None:
-        self.noise = exponential
+    def __init__(self, exponential: Exponential, shift: float = 0.0) -> None:
+        self.noise, self.shift = exponential, shift
 
     def __neg__(self) -> Race:
+        if self.shift:
+            self._refuse("the negative of a shifted logarithm")
         return Race(self.noise, ONE, power=1, logged=False)
+
+    @by_element
+    def __add__(self, other: Any) -> LogUniform:
+        if isinstance(other, Symbol):
+            raise NotEnumerable("the sampler combines two random numbers")
+        return LogUniform(self.noise, self.shift + float(other))
+
+    __radd__ = __add__
+
+    @by_element
+    def __sub__(self, other: Any) -> LogUniform:
+        return self.__add__(-other)
+
+    @by_element
+    def __lt__(self, bound: Any) -> bool:
+        """`log(U) < c` has chance exp(c)."""
+        if isinstance(bound, Symbol) or self.noise.lost or self.noise.rate != ONE:
+            raise NotEnumerable("the sampler compares the logarithm of a uniform twice, or with another")
+        edge = float(bound) - self.shift
+        if math.isnan(edge):
+            self._refuse("a comparison with nan")
+        mass = self.noise.chance.rational(math.exp(min(edge, 0.0)))
+        if not 0 < mass < 1:
+            return mass == 1
+        self.noise.lost = True
+        return self.noise.chance.choose((mass, 1 - mass)) == 0
+
+    @by_element
+    def __gt__(self, bound: Any) -> bool:
+        return not self < bound
 
 
 class Exponential:

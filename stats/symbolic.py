@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 from numbers import Rational
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, TypeVar
 
 import numpy as np
 
@@ -31,7 +31,15 @@ class NotEnumerable(BaseException):
     """The function does with chance what cannot be followed exactly. It says nothing about right or wrong.
 
     It is no Exception: a fallback of the function's own would hide it, and be enumerated in place of what really runs.
+    A bare `except` hides it still: `made` lets `exact.paths` find out.
     """
+
+    made: ClassVar[int] = 0
+    latest: ClassVar[str] = ""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        NotEnumerable.made, NotEnumerable.latest = NotEnumerable.made + 1, message
 
 
 def by_element(operator: Callable[[Left, Any], Result]) -> Callable[[Left, Any], Result]:

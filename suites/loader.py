@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import digests, parse
+from . import digests, parse, samplers
 from .digests import digest
 from .errors import SuiteEdited, SuiteUnknown
 from .suite import by_kind
@@ -17,16 +17,17 @@ from .suite import by_kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .samplers import SamplerSuite
     from .suite import Suite
 
-__all__ = ["SuiteRow", "available", "check", "digest", "freeze", "load"]
+__all__ = ["SuiteRow", "available", "check", "digest", "freeze", "load", "verified"]
 
 SHIPPED = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRow:
-    """One line of the list of suites. `canaries` counts them by kind."""
+    """One line of the list of suites. `canaries` counts them by kind; samplers have laws, in bundles as cells."""
 
     name: str
     version: str
@@ -51,7 +52,15 @@ def load(name: str) -> Suite:
 
 def available() -> list[SuiteRow]:
     """Every suite that ships with the package, each checked, versions in order."""
-    return [_row(check(folder)) for folder in _shipped().values()]
+    return [_row(check(folder)) for folder in _shipped().values()] + [
+        _laws(samplers.load(rows.parent)) for rows in sorted(SHIPPED.glob(f"*/v*/{samplers.ROWS}"))
+    ]
+
+
+def verified(name: str) -> Suite | SamplerSuite:
+    """The suite called `name`, of either sort, after its files were found to be those that were frozen."""
+    folder = samplers.SHIPPED if name in {"sampler", "sampler/v1"} else Path(name)
+    return samplers.load(folder) if (folder / samplers.ROWS).is_file() else load(name)
 
 
 def check(folder: Path) -> Suite:
@@ -91,5 +100,15 @@ def _row(suite: Suite) -> SuiteRow:
         version=suite.version,
         canaries=by_kind(suite.canaries),
         cells=tuple(cell.name for cell in suite.cells),
+        digest=suite.digest,
+    )
+
+
+def _laws(suite: SamplerSuite) -> SuiteRow:
+    return SuiteRow(
+        name=suite.name,
+        version=suite.version,
+        canaries={"laws": sum(len(bundle.problems) for bundle in suite.bundles)},
+        cells=tuple(bundle.name for bundle in suite.bundles),
         digest=suite.digest,
     )

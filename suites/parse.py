@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
 from .asserts import comparison
+from .dialect import complaint
 from .digests import shown
 from .errors import SuiteMalformed
 from .suite import (
@@ -154,6 +155,8 @@ def _json(place: Place, text: str, advice: str) -> Any:
         place.fail(f"not JSON at column {error.colno}: {error.msg}; {advice}")
     except ValueError as error:
         place.fail(f"not JSON: {error}; {advice}")
+    except RecursionError:
+        place.fail(f"not JSON: nested too deeply; {advice}")
 
 
 def _sound(place: Place, document: Mapping[str, Any]) -> None:
@@ -171,7 +174,8 @@ def _sound(place: Place, document: Mapping[str, Any]) -> None:
     schemas = [document["schema"]] if "schema" in document else []
     schemas += [tool["parameters"] for tool in document.get("tools", ())]
     for schema in [*schemas, *(call["arguments"] for call in document.get("calls", ()))]:
-        _usable(place, schema)
+        if wrong := complaint(schema):
+            place.fail(wrong)
     for line in document.get("asserts", ()):
         try:
             comparison(line)
@@ -263,15 +267,6 @@ def _conform(name: str, document: Any, place: Place) -> None:
     if error is not None:
         spot = error.json_path.removeprefix("$").removeprefix(".")
         place.fail(f"{spot}: {error.message:.200}" if spot else f"{error.message:.200}")
-
-
-def _usable(place: Place, schema: Mapping[str, Any]) -> None:
-    from jsonschema import Draft202012Validator, SchemaError
-
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        place.fail(f"schema is not a JSON Schema: {error.message:.200}; mend it")
 
 
 @cache

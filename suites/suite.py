@@ -94,6 +94,7 @@ class DesignNumbers:
     false_alarm: float
     miss: float
     law_effect: float
+    own_batch_effect: float
     pit_effect: float
     token_fault_rate: float
     acceptance_effect: float

@@ -24,6 +24,7 @@ purpose = "Sessions."
 false_alarm = 1e-6
 miss = 1e-3
 law_effect = 0.06
+own_batch_effect = 0.5
 pit_effect = 0.22
 token_fault_rate = 0.2
 acceptance_effect = 0.06

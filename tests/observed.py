@@ -25,6 +25,7 @@ from draftgate.suites.suite import Canary, Cell, Suite
 EOS = 0
 K = 2
 NOISE = 1e-4  # logits; the suite's multiple explains margins up to eight times as much
+LAW_EFFECTS = {"law_effect": 0.2, "own_batch_effect": 0.3}
 GAP = 5.0  # logits between the two best tokens: far from a tie
 GREEDY = Cell(name="greedy", temperature=0.0, batch=2, prompts=4, tokens=20, repeats=2)
 SAMPLED = Cell(name="sampled", temperature=1.0, batch=4, prompts=4, tokens=20, repeats=1)
@@ -54,7 +55,7 @@ def suite() -> Suite:
         cells=(GREEDY, SAMPLED),
         census=None,
         noise=replace(smoke.noise, fork_multiple=8, unstable_above=0.5, widths=(2, 5, 9)),
-        design=replace(smoke.design, token_fault_rate=0.1, pit_effect=0.9, law_effect=0.2, acceptance_effect=0.2),
+        design=replace(smoke.design, token_fault_rate=0.1, pit_effect=0.9, acceptance_effect=0.2, **LAW_EFFECTS),
         exercise=replace(smoke.exercise, proposed=2, accepted=1, rejected=1, full=1),
         knobs=replace(smoke.knobs, draft_lengths=(1, 3), prompts=3, tokens=20),
         synthetic=replace(smoke.synthetic, drafters=("oracle", "adversary"), prompts=3, tokens=20),
@@ -167,15 +168,17 @@ def law_observations() -> dict[str, Any]:
         arm: np.log(rng.dirichlet(np.full(6, 2.0), size=spanned + 1)).tolist() for arm in ("target", "draft")
     } | {"canary": "prose-1"}
     rows = laws.rows(context(), SAMPLED, *(np.array(recorded[arm]) for arm in ("target", "draft")))
+    table = {
+        "draws": draws,
+        "short": 0,
+        "first": whole(laws.first_law(known, sampling), draws),
+        "counts": whole(laws.round_law(known, sampling, length), draws),
+        "proposed": draws,
+        "accepted": round(accepts * draws),
+    }
     return {
-        "sampled/table": {
-            "draws": draws,
-            "short": 0,
-            "first": whole(laws.first_law(known, sampling), draws),
-            "counts": whole(laws.round_law(known, sampling, length), draws),
-            "proposed": draws,
-            "accepted": round(accepts * draws),
-        },
+        "sampled/table": table,
+        "sampled/own_batch": table,
         "recorded": recorded,
         "sampled/rows": {
             "draws": draws,

@@ -51,6 +51,19 @@ class Walk:
         return p
 
 
+class ResidualOfPAlone(Walk):
+    """After a rejection the last token is drawn from p itself (F06), but only where one row is decoded alone."""
+
+    rows = 0
+
+    def verify(self, trees: Any, probs: Any, chances: Any) -> list[Accepted]:
+        self.rows = len(trees)
+        return super().verify(trees, probs, chances)
+
+    def residual(self, p: Any, q: Any) -> Any:
+        return p if self.rows == 1 else super().residual(p, q)
+
+
 class KeepsFirstUnseen(Walk):
     """The first draft token is accepted without a look (F16)."""
 

@@ -13,6 +13,11 @@ from ..observations.answers import Fork, fork
 from .base import Case, Certain, not_observed
 from .forking import explained, tolerance
 
+NEVER_LIVE = (
+    "no answer began from a live cache: it keeps none, or the model's chat template words earlier turns otherwise than "
+    "they were said, so that nothing can be kept; choose a suite that does not require this of such a model"
+)
+
 
 class Turn(NamedTuple):
     """One answer of a dialogue, live and fresh. `resumed`: the entries kept reach into the answer before it."""
@@ -50,7 +55,7 @@ class Conversation(Certain):
             summary = f"{len(bad)} of {len(played)} answers differ from those of a fresh cache, first {_apart(bad[0])}"
         elif not drafted:
             status, reason = Status.NOT_EXERCISED, Reason.NOT_EXERCISED
-            summary = "no answer began from a live cache" if not live else "nothing was drafted on a live cache"
+            summary = "nothing was drafted on a live cache" if live else NEVER_LIVE
         elif short:
             status, reason = Status.INCONCLUSIVE, Reason.INCOMPLETE
             summary += f"; {short} more are needed"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple, NoReturn
 
-from jsonschema import Draft202012Validator
+from ...suites.dialect import validator
 
 
 class Flaw(StrEnum):
@@ -65,7 +65,7 @@ def document(text: str) -> Any:
 def satisfies(value: Any, schema: Mapping[str, Any]) -> bool:
     """Whether JSON Schema accepts the value. Raises NotStrict where the value is too large or deep to be compared."""
     try:
-        return bool(Draft202012Validator(dict(schema)).is_valid(value))
+        return bool(validator(schema).is_valid(value))
     except OverflowError:  # `multipleOf` divides, and an integer may be too large for a float
         raise NotStrict(Flaw.NOT_FINITE) from None
     except RecursionError:  # a schema that refers to itself, or items that are compared

@@ -41,7 +41,11 @@ class Identifiers(Validity):
 
 
 def copied(canary: Canary, text: str) -> set[int]:
-    """Places at which the answer has the identifier that is asked for there."""
-    wanted, given = str(canary.expect).split(" "), text.split(" ")
+    """Places at which the answer has the identifier that is asked for there. Any space parts them.
+
+    What follows the last belongs to it: an answer that goes on has not copied it.
+    """
+    wanted = str(canary.expect).split(" ")
+    given = text.strip().split(maxsplit=len(wanted) - 1)
     shared = zip(wanted, given, strict=False)  # an answer that is too short lacks the rest
     return {place for place, (want, have) in enumerate(shared) if want == have}

@@ -1,6 +1,7 @@
 """The law of a whole round, against laws that are known exactly: chi-square on the first K + 1 tokens.
 
-Draws follow from the suite's effect and error rates before any is made.
+Draws follow from the suite's effect and error rates before any is made. Most are made many rows at once; some at the
+batch that the cell decodes, since an engine may take another path there.
 """
 
 from __future__ import annotations
@@ -82,27 +83,32 @@ class LawOfARound:
     """The candidate's engine on a table and on recorded rows follows the target's own law."""
 
     name = "law"
-    observes = ("table", "rows", "recorded")
+    observes = ("table", "rows", "recorded", "own_batch")
 
     def tests(self, suite: Suite, cell: Cell) -> tuple[str, ...]:
         """The first token, the joint law on the table, and the recorded rows, whose positions share evenly.
 
-        None in a cell that is judged by another cell's draws: what they may spend is spent there.
+        In a cell that is judged by another cell's draws only what is drawn at its own batch: the rest is spent there.
         """
-        return ("first", "table", "rows") if cell == suite.law_cell(cell) else ()
+        return ("first", "table", "rows", "own batch") if cell == suite.law_cell(cell) else ("own batch",)
 
     def judge(self, case: Case) -> Finding:
         """FAIL for one law that does not fit."""
         table, rows, recorded = case.observed("table"), case.observed("rows"), case.observed("recorded")
-        if short := table["short"] + rows["short"]:
+        few = case.observed("own_batch")
+        if short := table["short"] + rows["short"] + few["short"]:
             return self._too_short(case, short)
-        judged = {**self._table(case.law, table), **self._rows(case.law, rows, recorded)}
+        many = {**self._table(case.law, table), **self._rows(case.law, rows, recorded)}
+        judged = many | {"own batch": (own := self._own_batch(case, few))}
         failed = [test for test, one in judged.items() if one.decision is Decision.FAIL]
         status = worst([one.decision for one in judged.values()])
-        weakest = max(one.design.detectable for one in judged.values())
-        merged = max(one.evidence.details.get("pooled_mass", 0.0) for one in judged.values())
-        distance = max(one.evidence.details.get("total_variation", 0.0) for one in judged.values())
-        summary = f"{table['draws']} rounds on the table, {rows['draws']} on recorded rows"
+        weakest = max(one.design.detectable for one in many.values())
+        merged = max(one.evidence.details.get("pooled_mass", 0.0) for one in many.values())
+        distance = max(one.evidence.details.get("total_variation", 0.0) for one in many.values())
+        summary = (
+            f"{table['draws']} rounds on the table, {rows['draws']} on recorded rows, "
+            f"{few['draws']} on a table {_at_once(case.cell.batch)}"
+        )
         if failed:
             summary += "; not the target's law: " + ", ".join(f"{test} ({judged[test].words})" for test in failed)
         return Finding(
@@ -114,7 +120,8 @@ class LawOfARound:
             evidence=tuple(one.evidence.to_json() for one in judged.values()),
             design=tuple(one.design.to_json() for one in judged.values()),
             seen=f"a law off by a total variation of {weakest:.3f} once its rarest {merged:.0%} count as one outcome, "
-            f"where {case.suite.law.batch} rows are decoded at once",
+            f"where {case.suite.law.batch} rows are decoded at once, of {own.design.detectable:.2f} "
+            f"{_at_once(case.cell.batch)}",
             figures={"draws_table": table["draws"], "draws_rows": rows["draws"], "total_variation": distance},
         )
 
@@ -127,6 +134,14 @@ class LawOfARound:
             summary=f"{short} answers on known laws ended before their limit, though nothing ends them there",
             figures={"short": short},
         )
+
+    def _own_batch(self, case: Case, few: Any) -> Judged:
+        known = laws.table(_context(case), case.cell)
+        length = case.suite.law.draft_length + 1
+        joint = laws.round_law(known, laws.law_sampling(case.cell, known.target.vocabulary), length)
+        design = case.suite.design
+        rates = Rates(share=case.share(self.name, "own batch"), miss=design.miss, effect=design.own_batch_effect)
+        return compare(few["counts"], joint, f"{length} tokens follow p {_at_once(case.cell.batch)}", rates)
 
     def _table(self, case: Case, table: Any) -> dict[str, Judged]:
         known = laws.table(_context(case), case.cell)
@@ -158,19 +173,21 @@ class LawOfARound:
 
     @staticmethod
     def _judged(case: Case, share: float, counts: Sequence[int], law: Floats, hypothesis: str) -> Judged:
-        design = case.suite.design
-        rates = Rates(share=share, miss=design.miss, effect=design.law_effect)
-        return compare(counts, law, hypothesis, rates)
+        return compare(counts, law, hypothesis, _law_rates(case.suite, share))
 
 
-def draws_needed(law: Floats, suite: Suite, share: float) -> int:
-    """Draws whose design sees the suite's effect in this law, whether or not thin cells are merged.
+def _at_once(batch: int) -> str:
+    return "where one row is decoded alone" if batch == 1 else f"where {batch} are decoded at once"
+
+
+def draws_needed(law: Floats, rates: Rates) -> int:
+    """Draws whose design sees the effect in this law, whether or not thin cells are merged.
 
     Of a point mass one forbidden token is proof: enough to meet one at a rate of that effect.
     """
     if (law > 0).sum() == 1:
-        return rate_draws(suite.design.law_effect, miss=suite.design.miss)
-    return chi_square.draws(law, effect=suite.design.law_effect, false_alarm=share, miss=suite.design.miss)
+        return rate_draws(rates.effect, miss=rates.miss)
+    return chi_square.draws(law, effect=rates.effect, false_alarm=rates.share, miss=rates.miss)
 
 
 def table_draws(context: Context, cell: Cell, share: float) -> int:
@@ -178,9 +195,19 @@ def table_draws(context: Context, cell: Cell, share: float) -> int:
     length = context.suite.law.draft_length + 1
     known = laws.table(context, cell)
     sampling = laws.law_sampling(cell, known.target.vocabulary)
-    joint = draws_needed(laws.round_law(known, sampling, length), context.suite, share)
-    first = draws_needed(laws.first_law(known, sampling), context.suite, share)
+    rates = _law_rates(context.suite, share)
+    joint = draws_needed(laws.round_law(known, sampling, length), rates)
+    first = draws_needed(laws.first_law(known, sampling), rates)
     return max(joint, first, acceptance_draws(context.suite, share))
+
+
+def own_batch_draws(context: Context, cell: Cell, share: float) -> int:
+    """Draws on the table at the cell's own batch: whole batches, enough for that larger effect."""
+    design, known = context.suite.design, laws.table(context, cell)
+    sampling = laws.law_sampling(cell, known.target.vocabulary)
+    joint = laws.round_law(known, sampling, context.suite.law.draft_length + 1)
+    needed = draws_needed(joint, Rates(share=share, miss=design.miss, effect=design.own_batch_effect))
+    return -(-needed // cell.batch) * cell.batch
 
 
 def acceptance_draws(suite: Suite, share: float) -> int:
@@ -195,7 +222,11 @@ def row_draws(context: Context, cell: Cell, recorded: Any, share: float) -> int:
     known = laws.rows(context, cell, np.array(recorded["target"]), np.array(recorded["draft"]))
     length = laws.spanned(context.candidate.draft_length)
     needed = laws.row_laws(known, laws.law_sampling(cell, known.target.vocabulary), length)
-    return max(draws_needed(law, context.suite, share / length) for law in needed)
+    return max(draws_needed(law, _law_rates(context.suite, share / length)) for law in needed)
+
+
+def _law_rates(suite: Suite, share: float) -> Rates:
+    return Rates(share=share, miss=suite.design.miss, effect=suite.design.law_effect)
 
 
 def _context(case: Case) -> Any:

@@ -114,9 +114,9 @@ def _replayed(turn: Mapping[str, Any]) -> bool:
     return bool(fresh) and turn["kept"] >= 0 and (live == fresh or _cover([turn["replay"] or {}], [live]))
 
 
-def table(case: Case) -> bool:
+def table(case: Case, name: str = "table") -> bool:
     """Every draw on the table was counted, once in each count."""
-    found, law = case.observed("table"), case.suite.law
+    found, law = case.observed(name), case.suite.law
     first, counts, draws = found["first"], found["counts"], found["draws"]
     return (
         (len(first), len(counts)) == (law.vocabulary, law.vocabulary ** (law.draft_length + 1))
@@ -163,5 +163,6 @@ _WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "synthetic": variants("synthetic", synthetic_labels, lambda case: case.suite.synthetic.prompts),
     "conversation": conversation,
     "table": table,
+    "own_batch": lambda case: table(case, "own_batch"),
     "rows": rows,
 }

@@ -14,15 +14,28 @@ import os
 import resource
 import signal
 import sys
+from functools import partial
+from itertools import product
 from typing import Any
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 FORBIDDEN = (  # audit events (PEP 578) that a function of its arguments has no use for; openings to write beside them
     "os", "shutil", "subprocess", "socket", "ctypes", "pty", "fcntl", "resource", "signal", "syslog", "tempfile",
-    "mmap", "sqlite3", "urllib", "ftplib", "http", "smtplib", "time", "webbrowser", "sys.remote_exec",
+    "mmap", "sqlite3", "urllib", "ftplib", "http", "smtplib", "time", "webbrowser", "sys.remote_exec", "_thread",
 )  # fmt: skip
 LOOKS = {"os.listdir", "os.scandir", "os.walk"}  # what an import does
 UNAUDITED = ("_posixsubprocess",)  # starts processes without an event: cannot be imported
+SILENT = {  # calls of the same sort that Python makes without an event
+    "os": (
+        "chroot", "copy_file_range", "initgroups", "login_tty", "memfd_create", "mkfifo", "mknod", "nice", "openpty",
+        "posix_fallocate", "posix_openpt", "sched_setaffinity", "sched_setparam", "sched_setscheduler", "sendfile",
+        "setegid", "seteuid", "setgid", "setgroups", "setns", "setpgid", "setpgrp", "setpriority", "setregid",
+        "setresgid", "setresuid", "setreuid", "setsid", "setuid", "splice", "umask", "unshare",
+    ),
+    "_thread": ("start_new_thread", "start_joinable_thread"),
+    "signal": ("alarm", "pidfd_send_signal", "pthread_sigmask", "raise_signal", "setitimer", "signal"),
+}  # fmt: skip
+BENEATH = {"os": "posix", "signal": "_signal", "_thread": "_thread"}  # where the same calls stand once more
 OPEN_FILES = 64
 
 
@@ -38,6 +51,7 @@ def main(report: int, cpu: int, memory: int, output: int) -> None:
             leave(0)
 
     sys.modules |= dict.fromkeys(UNAUDITED)  # type: ignore[arg-type]  # None forbids an import
+    announce()
     sys.addaudithook(guard)
     write(report, b"ready ")
     write(report, outcome(program, expressions).encode("utf-8", "replace"))
@@ -57,6 +71,14 @@ def limit(cpu: int, memory: int, output: int) -> None:
     for what, pair in wanted.items():
         resource.setrlimit(what, pair)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, and a program may ignore the error
+
+
+def announce() -> None:
+    """Calls that are made without an event are events from now on, and are not made."""
+    for module, names in SILENT.items():
+        for place, name in product({module, BENEATH[module]}, names):
+            if hasattr(sys.modules[place], name):
+                setattr(sys.modules[place], name, partial(sys.audit, f"{module}.{name}"))
 
 
 def forbidden(event: str, details: tuple[Any, ...]) -> bool:

@@ -65,19 +65,39 @@ TOLD = {
     "forbidden": Ending.FORBIDDEN,
     "memory": Ending.MEMORY,
 }
-KILLED: dict[int, Ending] = {signal.SIGXCPU: Ending.SLOW, signal.SIGKILL: Ending.SLOW, signal.SIGXFSZ: Ending.LOUD}
+KILLED: dict[int, Ending] = {
+    signal.SIGXCPU: Ending.SLOW,
+    signal.SIGXFSZ: Ending.LOUD,
+    signal.SIGKILL: Ending.NOT_RUN,  # by the system, which is short of memory: a program cannot send itself a signal
+    signal.SIGTERM: Ending.NOT_RUN,
+}
+
+
+class _NotRun(Exception):
+    """The program could not be run now; it may be later, so that nothing is remembered."""
+
+
+def run(program: str, expressions: tuple[str, ...]) -> Ran:
+    """What the expressions are worth after the program ran; a program that was run is not run again."""
+    try:
+        return _once(program, expressions)
+    except _NotRun:
+        return Ran(Ending.NOT_RUN)
 
 
 @cache
-def run(program: str, expressions: tuple[str, ...]) -> Ran:
-    """What the expressions are worth after the program ran; the same program is run once."""
+def _once(program: str, expressions: tuple[str, ...]) -> Ran:
+    """What came of the program. Raises _NotRun where nothing did."""
     with tempfile.TemporaryDirectory(prefix="answer-") as folder, tempfile.TemporaryFile() as given:
         given.write(marshal.dumps((program, list(expressions))))
         given.seek(0)
         try:
-            return _run(folder, given)
-        except OSError:
-            return Ran(Ending.NOT_RUN)
+            ran = _run(folder, given)
+        except OSError as error:
+            raise _NotRun from error
+    if ran.ending is Ending.NOT_RUN:
+        raise _NotRun
+    return ran
 
 
 def run_all(asked: Iterable[tuple[str, tuple[str, ...]]]) -> None:
@@ -86,7 +106,6 @@ def run_all(asked: Iterable[tuple[str, tuple[str, ...]]]) -> None:
         list(pool.map(lambda one: run(*one), dict.fromkeys(asked)))
 
 
-@cache
 def able() -> bool:
     """Whether programs can be run here at all, and what they must not do is seen."""
     if not sys.executable or os.name != "posix":
@@ -115,8 +134,13 @@ def _run(folder: str, given: Any) -> Ran:
             process = _started(folder, given, reporting)
         finally:
             os.close(reporting)
+        until, report = time.monotonic() + WALL, None
         try:
-            report = _heard(listening, time.monotonic() + WALL)
+            report = _heard(listening, until)
+            if report is not None and len(report) <= OUTPUT:  # it is ending: what ended it is not to be our signal
+                process.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            report = None
         finally:
             with suppress(ProcessLookupError, PermissionError):  # nobody is left but one that has ended
                 os.killpg(process.pid, signal.SIGKILL)

@@ -73,14 +73,17 @@ def first_law(known: Known, sampling: Sampling) -> Floats:
     return _law_after(known.target, known.prompt, sampling)
 
 
-def observe_table(context: Context, cell: Cell, arm: Arm, draws: int) -> dict[str, Any]:
-    """Counts of the first token and of the tokens of the first round, with how often its first node was accepted."""
+def observe_table(context: Context, cell: Cell, arm: Arm, draws: int, batch: int) -> dict[str, Any]:
+    """Counts of the first token and of the tokens of the first round, with how often its first node was accepted.
+
+    `batch` rows are decoded in one call.
+    """
     known = table(context, cell)
     length, vocabulary = context.suite.law.draft_length + 1, known.target.vocabulary
     counts, first = np.zeros(vocabulary**length, np.int64), np.zeros(vocabulary, np.int64)
     proposed = accepted = short = 0
     place = vocabulary ** np.arange(length - 1, -1, -1)
-    for generations in _draws(context, cell, arm, known, draws, length + 1):
+    for generations in _draws(context, cell, arm, known, Drawn(draws, length + 1, batch)):
         long = [generation for generation in generations if len(generation.tokens) > length]
         short += len(generations) - len(long)
         tokens = np.array([generation.tokens[: length + 1] for generation in long]).reshape(-1, length + 1)
@@ -146,7 +149,7 @@ def observe_rows(context: Context, cell: Cell, arm: Arm, recorded: Mapping[str, 
     known = rows(context, cell, np.array(recorded["target"]), np.array(recorded["draft"]))
     length = spanned(arm.draft_length)
     counts, short = np.zeros((length, known.target.vocabulary), np.int64), 0
-    for generations in _draws(context, cell, arm, known, draws, length + 1):
+    for generations in _draws(context, cell, arm, known, Drawn(draws, length + 1, context.suite.law.batch)):
         long = [generation.tokens[1 : length + 1] for generation in generations if len(generation.tokens) > length]
         short += len(generations) - len(long)
         np.add.at(counts, (np.arange(length), np.array(long, np.int64).reshape(-1, length)), 1)
@@ -206,16 +209,26 @@ def _ngram_law(known: Known, _: Sampling, context: tuple[int, ...], options: Map
 _PROPOSALS = {"draft": _draft_law, "self": _self_law, "uniform": _uniform_law, "ngram": _ngram_law}
 
 
-def _draws(context: Context, cell: Cell, arm: Arm, known: Known, draws: int, tokens: int) -> Iterator[list[Generation]]:
+class Drawn(NamedTuple):
+    """How much is drawn: answers of `tokens` tokens, `batch` of them in one call."""
+
+    draws: int
+    tokens: int
+    batch: int
+
+
+def _draws(context: Context, cell: Cell, arm: Arm, known: Known, much: Drawn) -> Iterator[list[Generation]]:
     """Continuations of the prompt, each with a seed of its own, batch by batch."""
     engine = arm.on(known.target, known.draft)
     sampling = law_sampling(cell, known.target.vocabulary)
     base = seed_of(context.seed, cell.name, known.target.identity()["sha256"])
-    for start in range(0, draws, context.suite.law.batch):
-        seeds: Sequence[int] = range(start, min(start + context.suite.law.batch, draws))
+    for start in range(0, much.draws, much.batch):
+        seeds: Sequence[int] = range(start, min(start + much.batch, much.draws))
         yield engine.generate(
             [
-                Request(name="law", prompt=known.prompt, max_tokens=tokens, sampling=sampling, seed=(base + s) % 2**63)
+                Request(
+                    name="law", prompt=known.prompt, max_tokens=much.tokens, sampling=sampling, seed=(base + s) % 2**63
+                )
                 for s in seeds
             ]
         )

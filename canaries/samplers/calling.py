@@ -1,17 +1,21 @@
 """Calls a sampler, and makes one clear line of whatever it does to us: raise, hang, write to inputs, answer badly.
 
 Python code that hangs is interrupted by a timer signal, on the main thread only and where the system has such timers;
-a kernel that never comes back to Python is not.
+code that swallows the interruption ends with the program, in one line. A kernel that never comes back to Python does
+not.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Generator, Tensor
@@ -19,16 +23,23 @@ from torch import Generator, Tensor
 from ..errors import ContractBroken, SamplerFailed
 from .interface import Inputs, Sampler, checked_tokens
 
+GRACE = 1.0
+"""Seconds after which code that is still running, though it was interrupted, is taken to swallow every exception."""
+
 
 class TimeIsUp(BaseException):
     """Raised inside a call that takes too long; no Exception, so that the sampler's own handlers let it through."""
 
 
-class Caller:
-    """One sampler under contract: answers of `steps` tokens, at most `seconds` a call."""
+class CtrlC(KeyboardInterrupt):
+    """Somebody's Ctrl-C while a sampler runs, told from a KeyboardInterrupt that the sampler itself raises."""
 
-    def __init__(self, sampler: Sampler, steps: int, *, seconds: float) -> None:
-        self.sampler, self.steps, self.seconds = sampler, steps, seconds
+
+class Caller:
+    """One sampler under contract: answers of `steps` tokens, at most `seconds` a call. `case` names the laws."""
+
+    def __init__(self, sampler: Sampler, steps: int, *, seconds: float, case: str = "given") -> None:
+        self.sampler, self.steps, self.seconds, self.case = sampler, steps, seconds, case
 
     def __call__(self, inputs: Inputs, generator: Generator) -> Tensor:
         """The sampler's answer as int64 (B, K + 1). Raises ContractBroken or SamplerFailed."""
@@ -41,17 +52,17 @@ class Caller:
 
     def guarded(self, call: Any, *arguments: Any) -> Any:
         """What `call(*arguments)` returns; SamplerFailed in one line where it raises or does not return in time."""
+        shapes = ", ".join(str(tuple(x.shape)) for x in arguments if isinstance(x, Tensor))
+        late = f"the sampler did not return within {self.seconds:g} s on the {self.case} laws, of shapes {shapes}"
         try:
-            with time_limit(self.seconds):
+            with time_limit(self.seconds, late):
                 return call(*arguments)
         except TimeIsUp:
-            shapes = ", ".join(str(tuple(x.shape)) for x in arguments if isinstance(x, Tensor))
-            raise SamplerFailed(
-                f"the sampler did not return within {self.seconds:g} s on inputs of shapes {shapes}; "
-                "mend the loop, or give a larger --limit"
-            ) from None
-        except (Exception, SystemExit) as error:  # an exit of its own must not look like a verdict of ours
-            raise SamplerFailed(_raised(error)) from error
+            raise SamplerFailed(f"{late}; mend the loop, or give a larger --limit") from None
+        except CtrlC:
+            raise
+        except BaseException as error:  # an exit of its own must not look like a verdict of ours
+            raise SamplerFailed(f"{raised(error)}, on the {self.case} laws") from error
 
     def first(self, inputs: Inputs, generator: Generator) -> Tensor:
         """The answer of the first call; every number of the inputs is compared, not only torch's counts of writes."""
@@ -66,22 +77,53 @@ class Caller:
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """The body is interrupted by TimeIsUp after `seconds`; without limit off the main thread or without such timers."""
+def time_limit(seconds: float, late: str) -> Iterator[None]:
+    """The body is interrupted by TimeIsUp after `seconds`; without limit off the main thread or without such timers.
+
+    Where it goes on for GRACE seconds more, the program ends with what `late` says: nothing else can end it. A Ctrl-C
+    is raised as CtrlC.
+    """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
-    before = signal.signal(signal.SIGALRM, _interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    alarms = 0
+
+    def interrupt(_: int, frame: FrameType | None) -> None:
+        nonlocal alarms
+        alarms += 1
+        if alarms > 1:
+            place = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "an unknown place"
+            _end(f"{late}, and swallows the interruption at {place}; catch Exception instead of everything there")
+        raise TimeIsUp
+
+    stops = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    before = signal.signal(signal.SIGALRM, interrupt)
+    if stops:
+        signal.signal(signal.SIGINT, _stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, GRACE)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if stops:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _interrupt(_: int, __: FrameType | None) -> None:
-    raise TimeIsUp
+def _stop(_: int, __: FrameType | None) -> NoReturn:
+    raise CtrlC
+
+
+def _end(line: str) -> NoReturn:
+    """Ends the program as the command line ends where it could not judge: no exception would get through."""
+    status = SamplerFailed.exit_status
+    if "--json" in sys.argv and sys.__stdout__:
+        sys.__stdout__.write(json.dumps({"error": line, "exit": status}, indent=1) + "\n")
+        sys.__stdout__.flush()
+    if sys.__stderr__:
+        sys.__stderr__.write(f"draftgate: {line}\n")
+        sys.__stderr__.flush()
+    os._exit(status)
 
 
 def _written(inputs: Inputs, versions: tuple[int, ...]) -> str:
@@ -89,7 +131,7 @@ def _written(inputs: Inputs, versions: tuple[int, ...]) -> str:
     return ", ".join(n for n, a, b in zip(names, versions, inputs.versions(), strict=True) if a != b)
 
 
-def _raised(error: BaseException) -> str:
+def raised(error: BaseException) -> str:
     """What was raised, and where in the sampler's own code, in one line."""
     trace = error.__traceback__
     while trace and trace.tb_next:

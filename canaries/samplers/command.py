@@ -14,11 +14,10 @@ from ..reasons import CULPRITS, REASONS
 from ..report.progress import Progress, progress
 from ..report.text import clean
 from . import exact
-from .adapters.registry import ADAPTERS
+from .adapters.registry import adapt
 from .interface import Adapted, Pair, Sampler
-from .judge import Say, judge
+from .judge import CONTRACT, Say, judge
 from .loading import load
-from .minimal import minimal, settings_for
 from .proofs.custom import SamplerProof
 from .run import Options
 
@@ -78,13 +77,10 @@ def examined(
 
 def adapted(named: str, adapter: str) -> Sampler | Pair:
     """What `named` names, adapted to a sampler; what is adapted already, and a Pair, stay as they are."""
-    found = load(named)
-    if isinstance(found, Adapted | Pair):
-        return found
     try:
-        return ADAPTERS[adapter].adapt(found)
-    except ImportError as error:
-        raise UsageError(f"--as {adapter} needs a library that is not installed ({error.name})") from error
+        return adapt(load(named), adapter)
+    except UsageError as error:
+        raise UsageError(str(error) if named in str(error) else f"{named}: {error}") from error
 
 
 def text(summary: Mapping[str, Any]) -> str:
@@ -97,6 +93,8 @@ def text(summary: Mapping[str, Any]) -> str:
         row = REASONS[Reason(reason)]
         lines.append(f"{reason} ({row.culprit})")
         lines += [f"  - {held.check} ({held.cell}): {clean(held.summary)}" for held in several]
+    if {finding.check for finding in summary["findings"]} == {CONTRACT}:
+        return "\n".join(lines) + "\n"  # nothing else was judged
     lines += [f"  also: {clean(hint)}" for hint in summary["hints"]]
     lines += _table(summary["findings"])
     lines += _exactly(summary.get("exact"))
@@ -106,11 +104,15 @@ def text(summary: Mapping[str, Any]) -> str:
         f"miss {summary['miss']:g} at the effects named"
     )
     lines.append(_lengths(summary))
+    if summary["verdict"] == "PASS":
+        lines.append(_beyond(summary))
     return "\n".join([*lines, summary.get("example", "")]).rstrip() + "\n"
 
 
 def example(sampler: Sampler | Pair, summary: Mapping[str, Any]) -> str:
     """The smallest laws on which a wrong law shows, with a test to paste; nothing where none was found."""
+    from .minimal import minimal, settings_for
+
     slow = isinstance(sampler, Adapted)
     if isinstance(sampler, Adapted) and (sampler.parents or sampler.chosen or sampler.greedy):
         return ""
@@ -138,9 +140,18 @@ def _exactly(found: Mapping[str, Any] | None) -> list[str]:
     """What enumeration showed where it did not refute the sampler."""
     if found is None or found["distance"]:
         return []
-    if found["proved"]:
-        return [f"exact: proved on {found['cases']} small cases, to a distance of {found['slack']:g}"]
-    return [f"exact: out of reach: {clean(found['out_of_reach'])}"]
+    return [f"exact: {clean(found['told'])}"]
+
+
+def _beyond(summary: Mapping[str, Any]) -> str:
+    """What a PASS says nothing about."""
+    most = summary["most"]
+    other = {"float32": "float64", "float64": "float32"}[summary["dtype"]]
+    return (
+        f"not looked at: K > {most['draft_length']}, V > {most['vocabulary']:,}, more than {most['rows']:,} rows a "
+        f"call, rows of one call with drafts of different lengths, laws in {other} or half precision, devices other "
+        f"than {summary['device']}, chance shared by rows at other distances than those above"
+    )
 
 
 def _lengths(summary: Mapping[str, Any]) -> str:

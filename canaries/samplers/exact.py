@@ -11,10 +11,10 @@ from typing import Any
 
 from ...stats.symbolic import NotEnumerable
 from ..contracts import Finding, Reason, Status
-from .calling import TimeIsUp, time_limit
+from .calling import CtrlC, TimeIsUp, raised, time_limit
 from .interface import Adapted, Pair, Sampler
 from .proofs.cases import Case
-from .proofs.custom import SamplerProof, prove_sampler
+from .proofs.custom import LATE, SamplerProof, prove_sampler
 from .proofs.samplers import torch_round
 from .run import Options
 
@@ -32,14 +32,14 @@ def look(sampler: Sampler | Pair, options: Options) -> SamplerProof:
     if isinstance(sampler, Adapted) and sampler.greedy:
         return _out_of_reach("at T = 0 there is nothing to enumerate")
     try:
-        with time_limit(SECONDS):
+        with time_limit(SECONDS, f"on symbolic chance the sampler did not return within {SECONDS:g} s"):
             return prove_sampler(sampler, cases=CASES, seed=options.seed, dtype=options.dtype)
     except TimeIsUp:
-        return _out_of_reach(f"its small cases take longer than {SECONDS:g} s")
-    except Exception as error:  # noqa: BLE001 - symbols may break any code; that says nothing against the sampler
-        return _out_of_reach(
-            f"on symbolic chance it raises {type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        )
+        return _out_of_reach(LATE)
+    except CtrlC:
+        raise
+    except BaseException as error:  # noqa: BLE001 - symbols may break any code; that says nothing against the sampler
+        return _out_of_reach(f"on symbolic chance {raised(error)}")
 
 
 def off_by(sampler: Sampler | Pair, case: Case) -> Fraction:
@@ -67,8 +67,9 @@ def told(proof: SamplerProof) -> list[str]:
     if proof.broken:
         return proof.broken.text()
     if proof.out_of_reach:
-        return [f"out of reach of enumeration: {proof.out_of_reach}"]
-    return [f"proved on {proof.cases} small cases, to a distance of {proof.slack:g}"]
+        held = f"; {proof.cases} small cases held before" if proof.cases else ""
+        return [f"out of reach of enumeration: {proof.out_of_reach}{held}"]
+    return [f"proved on small cases only, to a distance of {proof.slack:g}: {proof.scope}"]
 
 
 def plain(proof: SamplerProof) -> dict[str, Any]:
@@ -76,6 +77,7 @@ def plain(proof: SamplerProof) -> dict[str, Any]:
     broken = proof.broken
     return {
         "cases": proof.cases,
+        "told": told(proof)[0],
         "proved": proof.proved,
         "slack": proof.slack,
         "out_of_reach": proof.out_of_reach,

@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+import numpy as np
 import torch
 from torch import Generator, Tensor
 from torch.overrides import TorchFunctionMode
@@ -21,6 +22,7 @@ from ...stats.generator import SymbolicGenerator
 from ...stats.rounding import RoundingRandomness
 from ...stats.symbolic import NotEnumerable
 from .draws import SOURCES, names
+from .nested import mapped, tensors
 
 Operator = Callable[..., Any]
 
@@ -157,6 +159,26 @@ class Intercept(TorchFunctionMode):
         (element,) = self.elements(x)
         return element
 
+    def tolist(self, x: Tensor) -> Any:
+        """The elements as symbols, in lists as deep as `x`."""
+        return self.item(x) if not x.dim() else [self.tolist(row) if row.dim() else self.item(row) for row in x]
+
+    def max(self, x: Tensor, *args: Any, **kwargs: Any) -> Any:
+        """`torch.max` along a dimension."""
+        return self._extreme(x, operator.gt, torch.return_types.max, *args, **kwargs)
+
+    def min(self, x: Tensor, *args: Any, **kwargs: Any) -> Any:
+        """`torch.min` along a dimension."""
+        return self._extreme(x, operator.lt, torch.return_types.min, *args, **kwargs)
+
+    def _extreme(self, x: Tensor, better: Operator, made: Any, dim: Any = None, keepdim: bool = False) -> Any:  # noqa: FBT001, FBT002
+        """Values and places. The value of one that won is itself; of a pair of tensors nothing is known."""
+        if not isinstance(dim, int):
+            raise NotEnumerable("the sampler takes the largest or smallest of random numbers without a dimension")
+        places = self._best(x, dim, better, keepdim=True)
+        values = self._moved(torch.take_along_dim, "take_along_dim", (x, places, dim), {})
+        return made((values, places) if keepdim else (values.squeeze(dim), places.squeeze(dim)))
+
     def where(self, condition: Tensor, x: Any, y: Any) -> Tensor:
         """Elements of one or the other; `x.where(condition, y)` comes in another order."""
         if condition.dtype is not torch.bool:
@@ -229,6 +251,9 @@ class Intercept(TorchFunctionMode):
 
 OTHERS: dict[str, Operator] = {
     "item": Intercept.item,
+    "tolist": Intercept.tolist,
+    "max": Intercept.max,
+    "min": Intercept.min,
     "where": Intercept.where,
     "masked_fill": Intercept.masked_fill,
     **dict.fromkeys(("clamp", "clip", "clamp_min"), Intercept.clamp),
@@ -271,23 +296,4 @@ def intercepted(call: Callable[[Generator], Any], chance: RoundingRandomness, *,
 
 
 def _shape(*shapes: torch.Size) -> torch.Size:
-    shape: torch.Size = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call]
-    return shape
-
-
-def tensors(nested: Any) -> list[Tensor]:
-    """The tensors among arguments, however deep they lie."""
-    if isinstance(nested, Tensor):
-        return [nested]
-    if isinstance(nested, dict):
-        nested = nested.values()
-    elif not isinstance(nested, (tuple, list)):
-        return []
-    return [x for part in nested for x in tensors(part)]
-
-
-def mapped(nested: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    """The same arguments, each tensor changed."""
-    if isinstance(nested, Tensor):
-        return change(nested)
-    return type(nested)(mapped(part, change) for part in nested) if isinstance(nested, (tuple, list)) else nested
+    return torch.Size(np.broadcast_shapes(*shapes))  # torch's own imports seconds of its compiler

@@ -47,6 +47,15 @@ class Inputs(NamedTuple):
         return tuple(x._version for x in self if x is not None)  # noqa: SLF001 - the only counter of writes there is
 
 
+HINTS = {
+    "NoneType": "; does it end without return?",
+    "tuple": ", the tokens alone",
+    "list": "; for one row a list is right, with --as per-sequence or numpy-sequence",
+    "ndarray": "; make it a tensor, or give --as numpy where it takes arrays too",
+}
+"""What may help where something else than a tensor comes, by its type."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapted:
     """A sampler made of a function with another signature, and what its drafts must be like. Call it like a sampler.
@@ -128,7 +137,10 @@ def checked_tokens(tokens: object, shape: tuple[int, int], vocabulary: int) -> T
     """`tokens` as int64 of `shape` (B, K + 1), or ContractBroken with the first offending row in one line."""
     rows, steps = shape
     if not isinstance(tokens, Tensor):
-        raise ContractBroken(f"the sampler returned {type(tokens).__name__}; return a tensor of shape {(rows, steps)}")
+        kind = type(tokens).__name__
+        raise ContractBroken(
+            f"the sampler returned {kind}; return a tensor of shape {(rows, steps)}{HINTS.get(kind, '')}"
+        )
     if tokens.shape != (rows, steps):
         raise ContractBroken(
             f"the sampler returned shape {tuple(tokens.shape)}; it must be (B, K + 1) = {(rows, steps)}"

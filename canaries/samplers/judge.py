@@ -66,6 +66,11 @@ def summary(run: Run, drawn: Drawn, seconds: float) -> dict[str, Any]:
         "stopped_early": drawn.stopped_early,
         "hints": drawn.hints,
         "tokens_a_round": drawn.emitted,
+        "most": {
+            "draft_length": max(bundle.draft_length for bundle in run.bundles),
+            "vocabulary": max(bundle.vocabulary for bundle in run.bundles),
+            "rows": run.batch,
+        },
         "findings": drawn.findings,
         "ledger": [{"test": row.name, "share": row.share} for row in (plan.ledger.rows() if plan else [])],
         "false_alarm": suite.design.false_alarm,

@@ -25,7 +25,7 @@ def load(named: str) -> Any:
     if found is None:
         there = ", ".join(sorted(n for n, x in vars(module).items() if callable(x) and not n.startswith("_"))[:8])
         raise UsageError(f"{place} has no {name!r}; its callables: {there or 'none'}")
-    if not (callable(found) or isinstance(found, tuple)):
+    if not (callable(found) or isinstance(found, tuple) or hasattr(found, "verify")):
         raise UsageError(f"{named} is a {type(found).__name__}, not a callable")
     return found
 
@@ -51,6 +51,8 @@ def _module(name: str) -> ModuleType:
 def _run(make: Callable[[], ModuleType], name: str) -> ModuleType:
     try:
         return make()
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         text = " ".join(str(error).split())
         raise UsageError(f"{name} cannot be imported: {type(error).__name__}: {text[:300]}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -60,11 +61,15 @@ class Run:
         self.plan: plans.Plan | None = None
         self.seconds = 0.0
 
+    @property
+    def batch(self) -> int:
+        """The most rows of a call."""
+        slow = isinstance(self.sampler, Adapted) and self.sampler.per_sequence
+        return self.suite.calls.per_sequence_batch if slow else self.suite.calls.batch
+
     def _trial(self, bundle: Bundle, stream: int, sampler: Sampler | Pair | None = None) -> Trial:
         """A trial with chance of its own: one stream for each use in a run."""
-        calls, device = self.suite.calls, torch.device(self.options.device)
-        slow = isinstance(self.sampler, Adapted) and self.sampler.per_sequence
-        batch = calls.per_sequence_batch if slow else calls.batch
+        calls, device, batch = self.suite.calls, torch.device(self.options.device), self.batch
         if bundle.name == independence.BUNDLE:
             batch = self.suite.independence.batch
         seeds = np.random.SeedSequence([self.options.seed, stream]).generate_state(2, np.uint64) >> np.uint64(1)
@@ -98,12 +103,13 @@ class Run:
         """The plan for an effect that `budget` seconds buy. Draws go about with its inverse square."""
         coarsest, asked = self.suite.design.coarsest, self.seconds
         while self.seconds > budget:
-            effect *= 1.02 * (self.seconds / budget) ** 0.5
-            if effect > coarsest:
+            if effect >= coarsest:
                 raise UsageError(
-                    f"{budget:g} s buy no effect as small as {coarsest:g}, and above that nothing is judged: all draws "
-                    f"would take {asked:.0f} s; give a larger --budget"
+                    f"{budget:g} s buy no effect as small as {coarsest:g}, and above that nothing is judged; that one "
+                    f"takes {self.seconds:.1f} s, and what was asked {asked:.1f} s: give --budget "
+                    f"{math.ceil(1.2 * self.seconds)} or more"
                 )
+            effect = min(coarsest, 1.02 * effect * (self.seconds / budget) ** 0.5)
             self._plan(effect, took)
 
     def _plan(self, effect: float, took: dict[str, float]) -> None:

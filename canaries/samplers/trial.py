@@ -56,7 +56,7 @@ class Trial:
     def __init__(self, bundle: Bundle, sampler: Sampler | Pair, settings: Settings) -> None:
         self.bundle, self.settings, self.sampler = bundle, settings, sampler
         inner = sampler.sampler if isinstance(sampler, Pair) else sampler
-        self.call = Caller(inner, bundle.draft_length + 1, seconds=settings.seconds)
+        self.call = Caller(inner, bundle.draft_length + 1, seconds=settings.seconds, case=bundle.name)
         self.tables = Tables(bundle, settings.dtype, settings.device)
         m = len(bundle.problems)
         self.rows = max(1, settings.batch // m) * m

@@ -10,6 +10,7 @@ import hashlib
 import inspect
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from pickle import UnpicklingError
@@ -63,7 +64,7 @@ class HuggingFaceModel:
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.vocabulary = int(model.config.vocab_size)
-        self.positions = int(getattr(model.config, "max_position_embeddings", None) or 1 << 30)
+        self.positions = _reach(model.config)
         self._source = dict(source)
         parameters = inspect.signature(model.forward).parameters
         self._flat = flat(model)
@@ -71,6 +72,11 @@ class HuggingFaceModel:
         if "position_ids" not in parameters:
             raise ModelRefused(
                 f"{type(model).__name__} takes no explicit positions; draftgate cannot verify drafts on it"
+            )
+        if unheard := _unheard(model):
+            raise ModelRefused(
+                f"{type(model).__name__} states {unheard} in its config.json, which is not kept when it is scored "
+                "here; take it out of there if the model was trained without it, or name another model"
             )
 
     def score(self, block: Block, cache: Cache) -> Logits:
@@ -218,6 +224,28 @@ def _digest(path: Path) -> str:
             total.update(file.name.encode())
             total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
+
+
+def _reach(config: Any) -> int:
+    """Positions at which a token is scored alike whatever else is in its pass: longrope turns all beyond a length."""
+    most = int(getattr(config, "max_position_embeddings", None) or 1 << 30)
+    stated = getattr(config, "rope_parameters", None) or {}
+    ropes = [stated, *(part for part in stated.values() if isinstance(part, dict))]  # one, or one a type of layer
+    long = [rope for rope in ropes if rope.get("rope_type") == "longrope"]
+    return min([most, *(int(rope["original_max_position_embeddings"]) for rope in long)])
+
+
+def _unheard(model: Any) -> str | None:
+    """What the configuration says of how far a layer sees, and either the library's code for it or ours ignores.
+
+    The mask probe cannot tell: its texts are shorter than any window in use.
+    """
+    config, code = model.config, sys.modules[type(model).__module__]
+    if _window(config) is not None and not hasattr(code, "create_sliding_window_causal_mask"):
+        return f"sliding_window {config.sliding_window}"
+    if chunk := getattr(config, "attention_chunk_size", None):
+        return f"attention_chunk_size {chunk}"
+    return None
 
 
 def _window(config: Any) -> int | None:

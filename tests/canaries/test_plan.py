@@ -14,7 +14,8 @@ def test_what_is_timed_or_read_comes_first_and_alone():
     steps = list(plan(context()))
 
     first = ["greedy-1/pairs", "topp-8/pairs", "recorded"]
-    rest = ["topp-8/table", "topp-8/rows", "knobs", "synthetic", "conversation", "greedy-1/replays", "topp-8/replays"]
+    known = [f"topp-8/{law}" for law in ("own_batch", "table", "rows")]
+    rest = [*known, "knobs", "synthetic", "conversation", "greedy-1/replays", "topp-8/replays"]
     assert first == [step.key for step in steps if step.alone]
     assert [*first, *rest] == [step.key for step in steps]
     assert set(smoke().record.observations) == {*first, *rest}
@@ -34,7 +35,7 @@ def test_cells_of_one_sampling_share_their_known_laws():
     keys = [step.key for step in plan(context(suite=twice))]
 
     assert {"topp-8/table", "topp-8/rows"} == {key for key in keys if key.endswith(("/table", "/rows"))}
-    assert "topp-1/pairs" in keys
+    assert {"topp-1/pairs", "topp-1/own_batch"} <= set(keys)
 
 
 def test_an_arm_that_does_not_speculate_is_timed_and_replayed_only():

@@ -33,7 +33,7 @@ from plants import (
     strategies,
 )
 
-from draftgate.canaries.checks.law import row_draws, table_draws
+from draftgate.canaries.checks.law import own_batch_draws, row_draws, table_draws
 from draftgate.canaries.contracts import Reason, Status
 from draftgate.canaries.faults import registry as faults
 from draftgate.canaries.faults.innocent import ShorterDrafts
@@ -67,12 +67,13 @@ def recorded():
 
 
 @cache
-def draws(k: int) -> tuple[int, int]:
-    """As many as the suite's effect asks for: on the table, and on rows."""
+def draws(k: int) -> tuple[int, int, int]:
+    """As many as the suite's effects ask for: on the table, on rows, and at the cell's own batch."""
     made, shares = context(arm(Strategies(), k=k)), observed.case({}, "sampled", of=suite())
     return (
         table_draws(made, CELL, shares.share("law", "table")),
         row_draws(made, CELL, recorded(), shares.share("law", "rows")),
+        own_batch_draws(made, CELL, shares.share("law", "own batch")),
     )
 
 
@@ -87,7 +88,8 @@ def findings(arm: ReferenceTarget):
     observations = {
         "sampled/pairs": observed.pairs(CELL),
         "recorded": recorded(),
-        "sampled/table": laws.observe_table(made, CELL, arm.variant("draft", k=K), draws(k)[0]),
+        "sampled/table": laws.observe_table(made, CELL, arm.variant("draft", k=K), draws(k)[0], suite().law.batch),
+        "sampled/own_batch": laws.observe_table(made, CELL, arm.variant("draft", k=K), draws(k)[2], CELL.batch),
         "sampled/rows": laws.observe_rows(made, CELL, arm, recorded(), draws(k)[1]),
     }
     return [observed.judged(check, observations, "sampled", of=suite(), k=k) for check in ("law", "acceptance")]

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 from arms import context, draft, smoke
+from plants import ResidualOfPAlone
 
 from draftgate.canaries.checks.base import Case
-from draftgate.canaries.checks.law import row_draws, table_draws
+from draftgate.canaries.checks.law import own_batch_draws, row_draws, table_draws
 from draftgate.canaries.checks.registry import CHECKS, ledger
 from draftgate.canaries.contracts import Reason, Status, Verdict
 from draftgate.canaries.faults import registry
@@ -97,21 +98,24 @@ def test_the_same_noise_in_the_candidate_alone_is_explained_by_nothing():
     assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
 
 
-def held_by_law(code, cell_name):
+def held_by_law(strategies, cell_name):
     """What the law says of a planted engine in one cell of core, drawn as often as core draws."""
     suite = loader.load("core")
     cell = next(one for one in suite.cells if one.name == cell_name)
-    planted = draft(registry.find(code).apply(Strategies()) if code else Strategies())
+    planted = draft(strategies)
     made = context(planted, suite)
     recorded = laws.record_rows(made, laws.spanned(planted.draft_length) + 1)
     header = {"candidate": planted.identity(), "seed": made.seed}
     case = Case(suite=suite, cell=cell, header=header, observations={}, ledger=ledger(suite, "reference"))
-    table = table_draws(made, cell, case.share("law", "table"))
+    short, law_cell = planted.variant("draft", k=3), suite.law_cell(cell)
+    table = table_draws(made, law_cell, case.law.share("law", "table"))
+    own = own_batch_draws(made, cell, case.share("law", "own batch"))
     observations = {
         "recorded": recorded,
-        f"{cell_name}/table": laws.observe_table(made, cell, planted.variant("draft", k=3), table),
-        f"{cell_name}/rows": laws.observe_rows(
-            made, cell, planted, recorded, row_draws(made, cell, recorded, case.share("law", "rows"))
+        f"{law_cell.name}/table": laws.observe_table(made, law_cell, short, table, suite.law.batch),
+        f"{cell_name}/own_batch": laws.observe_table(made, cell, short, own, cell.batch),
+        f"{law_cell.name}/rows": laws.observe_rows(
+            made, law_cell, planted, recorded, row_draws(made, law_cell, recorded, case.law.share("law", "rows"))
         ),
     }
     return CHECKS["law"].judge(replace(case, observations=observations)).status
@@ -119,4 +123,9 @@ def held_by_law(code, cell_name):
 
 @pytest.mark.parametrize(("code", "status"), [(None, Status.PASS), ("F02", Status.FAIL)])
 def test_a_fault_too_fine_for_smoke_is_held_on_core(code, status):
-    assert status is held_by_law(code, "topk-8")
+    assert status is held_by_law(registry.find(code).apply(Strategies()) if code else Strategies(), "topk-8")
+
+
+@pytest.mark.parametrize(("cell_name", "status"), [("topk-1", Status.FAIL), ("topk-8", Status.PASS)])
+def test_a_fault_of_one_row_alone_is_held_where_rows_are_decoded_alone(cell_name, status):
+    assert status is held_by_law(Strategies(verifier=ResidualOfPAlone()), cell_name)

@@ -213,3 +213,14 @@ def test_the_chance_that_is_handed_out_may_be_another_class():
         return chance.uniform("u") < THIRD, chance.asked
 
     assert [(True, 1), (False, 1)] == [result for result, _ in paths(run, chance=Counting)]
+
+
+def test_a_refusal_that_the_function_swallows_is_no_proof():
+    def swallowing(rng):
+        try:
+            return float(rng.uniform(0)) < 1 / 2
+        except:  # noqa: E722 - the worst of fallbacks
+            return rng.draw((Fraction(1, 2), Fraction(1, 2)))
+
+    with pytest.raises(NotEnumerable, match="swallows"):
+        enumerate_law(swallowing)

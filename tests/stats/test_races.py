@@ -110,3 +110,41 @@ def test_impossible_entries_may_stand_beside_a_race():
         return race > -math.inf, race < math.inf, -chance.uniform(0).log() > -1
 
     assert {(True, True, True): 1} == enumerate_law(masked)
+
+
+@pytest.mark.parametrize(
+    "accepts",
+    [
+        lambda log_u, r: log_u < math.log(r),
+        lambda log_u, r: math.log(r) >= log_u,
+        lambda log_u, r: log_u + math.log(2) <= math.log(2 * r),
+        lambda log_u, r: not log_u - 1 > math.log(r) - 1,
+    ],
+)
+def test_the_logarithm_of_a_uniform_is_compared_as_the_uniform(accepts):
+    def run(chance):
+        return accepts(chance.uniform(0).log(), 1 / 4)
+
+    found = dict(paths(run, chance=RoundingRandomness))
+
+    assert [0.25, 0.75] == pytest.approx([float(found[True]), float(found[False])], rel=1e-12)
+
+
+@pytest.mark.parametrize(("bound", "below"), [(0.0, True), (math.inf, True), (-math.inf, False)])
+def test_what_is_sure_of_a_logarithm_is_no_fork(bound, below):
+    assert {below: 1} == dict(paths(lambda chance: chance.uniform(0).log() < bound, chance=RoundingRandomness))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda a, b: [a < -1, a < -2],
+        lambda a, b: a < b,
+        lambda a, b: a + b,
+        lambda a, b: a < math.inf - math.inf,
+        lambda a, b: [a < -1, -a < -b],
+    ],
+)
+def test_a_logarithm_that_is_used_twice_is_refused(run):
+    with pytest.raises(NotEnumerable):
+        list(paths(lambda chance: run(chance.uniform(0).log(), chance.uniform(1).log()), chance=RoundingRandomness))

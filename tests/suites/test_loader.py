@@ -6,7 +6,7 @@ import pytest
 
 from draftgate.suites import loader
 from draftgate.suites.errors import SuiteEdited, SuiteMalformed, SuiteUnknown
-from draftgate.suites.loader import available, check, digest, freeze, load
+from draftgate.suites.loader import available, check, digest, freeze, load, verified
 from draftgate.suites.suite import KINDS
 
 FLAG = "import sys, draftgate.suites.loader; print(sorted({'jsonschema', 'torch', 'numpy'} & sys.modules.keys()))"
@@ -31,7 +31,21 @@ def test_the_shipped_suites_are_as_they_were_frozen():
             ("greedy-1", "greedy-8", "topk-8", "topp-8", "topk-1", "topp-1"),
         ),
         ("smoke", "v1", dict.fromkeys(KINDS, 3), ("greedy-1", "topp-8")),
+        ("sampler", "v1", {"laws": 13}, ("small", "middle", "large")),
     ]
+
+
+@pytest.mark.parametrize("name", ["sampler", "sampler/v1", str(loader.SHIPPED / "sampler" / "v1"), "core"])
+def test_suites_of_either_sort_are_checked(name):
+    assert verified(name).name in ("sampler", "core")
+
+
+def test_an_edited_suite_for_samplers_is_refused(tmp_path):
+    shutil.copytree(loader.SHIPPED / "sampler" / "v1", tmp_path / "v1")
+    (tmp_path / "v1" / "suite.toml").write_text("effect = 1", "utf-8")
+
+    with pytest.raises(SuiteEdited):
+        verified(str(tmp_path / "v1"))
 
 
 @pytest.mark.parametrize("name", ["core", "core/v1", str(loader.SHIPPED / "core" / "v1")])

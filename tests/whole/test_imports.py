@@ -23,7 +23,7 @@ MAY_IMPORT = {
 MAY_KNOW = {
     "engine": {"numpy", "torch", "transformers", "tokenizers", "safetensors", "jinja2"},
     "stats": {"numpy", "scipy", "hypothesis"},
-    "suites": {"jsonschema"},
+    "suites": {"jsonschema", "referencing"},
     "canaries": {"numpy", "scipy", "torch", "jsonschema", "rich", "jax"},
     "harness": set(),
     "__init__": set(),

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ...errors import UsageError
-from ..interface import Pair, Sampler
-from . import batches, sequences, trees
+from ..interface import Adapted, Pair, Sampler
+from . import batches, fitting, sequences, trees
 
 
 class Row(NamedTuple):
@@ -41,3 +41,14 @@ ADAPTERS: Mapping[str, Row] = {
     "engine": Row(trees.engine, "a Verifier of draftgate's engine"),
     "pair": Row(_pair, "a tuple (drafter, sampler); drafter(draft_probs, generator) -> (tokens, probs)"),
 }
+
+
+def adapt(found: Any, adapter: str = "batch") -> Sampler | Pair:
+    """`found` as a sampler; what is adapted already, and a Pair, stay as they are. Raises UsageError in one line."""
+    if isinstance(found, Adapted | Pair):
+        return found
+    fitting.check(found, adapter)
+    try:
+        return ADAPTERS[adapter].adapt(found)
+    except ImportError as error:
+        raise UsageError(f"--as {adapter} needs a library that is not installed ({error.name})") from error

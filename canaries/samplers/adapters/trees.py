@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from ....engine.sampling import draw
 from ....engine.tree import DraftTree
 from ....engine.verification.base import RowChance, Verifier
 from ..interface import Adapted
@@ -44,7 +45,8 @@ def engine(verifier: Verifier, parents: tuple[int, ...] = (), *, distinct: bool 
         shape = parents or tuple(range(-1, x.shape[1]))
         trees = [_tree(tokens[b], shape, draft[b]) for b in range(len(p))]
         uniforms = rng.random((len(p), len(shape) + 1))
-        outcomes = verifier.verify(trees, list(target), [RowChance(row[1:], float(row[0])) for row in uniforms])
+        made = _SymbolicChance if uniforms.dtype == object else RowChance
+        outcomes = verifier.verify(trees, list(target), [made(row[1:], row[0]) for row in uniforms])
         rows = (
             [*(int(t.tokens[node]) for node in found.path), found.last]
             for t, found in zip(trees, outcomes, strict=True)
@@ -52,6 +54,16 @@ def engine(verifier: Verifier, parents: tuple[int, ...] = (), *, distinct: bool 
         return padded(rows, torch.empty((0, _depth(shape) + 1), device=p.device))
 
     return Adapted(call=call, per_sequence=True, parents=parents, distinct=distinct)
+
+
+class _SymbolicChance(RowChance):
+    """The uniforms of a row while it is enumerated: a symbol has no float. The engine draws as it does for a batch."""
+
+    def uniform(self, node: int) -> float:
+        return self.accept[node]  # type: ignore[no-any-return]
+
+    def draw(self, probs: np.ndarray) -> int:
+        return int(draw(probs[None], np.array([self.final]))[0])
 
 
 def _tree(tokens: np.ndarray, parents: tuple[int, ...], draft: np.ndarray) -> DraftTree:

@@ -1,15 +1,17 @@
 """Measures the judge: how often it sees each planted fault, and how often it holds an honest sampler.
 
-`python -m draftgate.canaries.samplers.faults.campaign FILE [--repeats 100] [--honest 10000]` appends one line a run to
-FILE and goes on where FILE ends, so it may be stopped at any time. `docs/samplers.py` makes a table of it.
+`python -m draftgate.canaries.samplers.faults.campaign FILE [--repeats 100] [--honest 10000] [--workers 2]` appends one
+line a run to FILE and goes on where FILE ends, so it may be stopped at any time. `docs/samplers.py` makes a table.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +27,11 @@ from .registry import BY_NAME, FAULTS, INNOCENT
 HONEST_EFFECT = 0.05
 """Total variation that honest runs are planned for: many runs rather than fine ones."""
 
+WALKS = frozenset({"multi-draft", "multi-draft-distinct", "honest-tree"})
+"""Innocent samplers that walk row by row, and take fifteen times as long as the others."""
+
+TURNS = 10
+"""Honest runs of every other sampler for each run of one that walks row by row."""
 
 UNJUDGED = "ERROR"
 """Stands for a verdict where the sampler raised, or did not return in time."""
@@ -47,8 +54,16 @@ def jobs(repeats: int, honest: int) -> Iterator[Job]:
     """Every fault `repeats` times at the suite's effect, and `honest` runs spread over the innocent samplers."""
     for seed in range(repeats):
         yield from (Job(row.name, seed, None) for row in FAULTS)
-    for number in range(honest):
-        yield Job(INNOCENT[number % len(INNOCENT)].name, number // len(INNOCENT), HONEST_EFFECT)
+    seeds: dict[str, int] = {}
+    for name in islice(cycle(rota()), honest):
+        seeds[name] = seeds.get(name, -1) + 1
+        yield Job(name, seeds[name], HONEST_EFFECT)
+
+
+def rota() -> list[str]:
+    """The innocent samplers in the order in which they take turns: every one once, then the quick ones alone."""
+    quick = [row.name for row in INNOCENT if row.name not in WALKS]
+    return [row.name for row in INNOCENT] + quick * (TURNS - 1)
 
 
 def run(job: Job) -> dict[str, Any]:
@@ -79,15 +94,19 @@ def run(job: Job) -> dict[str, Any]:
     }
 
 
-def go_on(path: Path, wanted: Iterable[Job], bar: Progress) -> int:
-    """How many runs are new; the file has a line for each of `wanted` afterwards. What was not judged is run again."""
+def go_on(path: Path, wanted: Iterable[Job], bar: Progress, workers: int = 1) -> int:
+    """How many runs are new; the file has a line for each of `wanted` afterwards. What was not judged is run again.
+
+    So many `workers` run side by side, each in a process of its own.
+    """
     done = {(line["name"], line["seed"]) for line in read(path) if line["verdict"] != UNJUDGED}
     left = [job for job in wanted if job.key not in done]
     bar.total(len(left))
-    with path.open("a", encoding="utf-8") as file:
-        for job in left:
-            bar.step(f"{job.name} {job.seed}")
-            file.write(json.dumps(run(job)) + "\n")
+    context = multiprocessing.get_context("spawn")
+    with path.open("a", encoding="utf-8") as file, context.Pool(workers, torch.set_num_threads, (1,)) as pool:
+        for line in pool.imap_unordered(run, left):
+            bar.step(f"{line['name']} {line['seed']}")
+            file.write(json.dumps(line) + "\n")
             file.flush()
     bar.close()
     return len(left)
@@ -138,9 +157,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="runs of each fault (default: 5)")
     parser.add_argument("--honest", type=int, default=0, metavar="N", help="runs of honest samplers (default: 0)")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="runs side by side (default: 1)")
     asked = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    go_on(asked.file, jobs(asked.repeats, asked.honest), progress())
+    go_on(asked.file, jobs(asked.repeats, asked.honest), progress(), asked.workers)
     for row in tally(read(asked.file)):
         sys.stdout.write(
             f"{row['name']:28} {row['held']:>5} of {row['runs']:<5} {row['by']:24} {row['seconds']:.1f} s\n"

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import torch
 
 from ....stats.symbolic import NotEnumerable
+from ..calling import TimeIsUp
 from ..interface import Adapted, Pair, Sampler
 from .cases import ZERO, Case, histories, random_case, rational
 from .rules import CHAINS, Shapes
@@ -30,6 +31,7 @@ ROWS: Shapes = ((2, CHAINS[0][1]), (2, CHAINS[1][1]))
 ROWS_SHARE = 10
 """One pair of rows is enumerated for so many cases of one row, which takes about as long."""
 SHRINK_TRIES = 150
+LATE = "the time for small cases is up"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,11 @@ class Counterexample:
 class SamplerProof:
     """What `cases` cases showed. slack: distances up to it are rounding; 0 where all was rational.
 
+    shapes
+        Those of the cases, each with its largest vocabulary.
+    row_pairs
+        How often two rows of one call were looked at together.
+
     At most one of `broken` and `out_of_reach` is there; with neither, the sampler is proved on these cases.
     """
 
@@ -71,6 +78,17 @@ class SamplerProof:
     slack: float = 0.0
     broken: Counterexample | None = None
     out_of_reach: str | None = None
+    shapes: Shapes = ()
+    row_pairs: int = 0
+
+    @property
+    def scope(self) -> str:
+        """What the cases were, in words: nothing beyond it is proved."""
+        shapes = [(f"K = {len(p) - 1}" if _chain(p) else f"parents {list(p)}", v) for v, p in self.shapes]
+        one = ", ".join(f"{shape} with V <= {v}" for shape, v in shapes)
+        two = ", ".join(f"K = {len(parents) - 1} with V = {v}" for v, parents in ROWS)
+        beside = f"{self.row_pairs} pairs of rows in one call: {two}" if self.row_pairs else "no two rows in one call"
+        return f"{self.cases} cases of one row: {one}; {beside}"
 
     @property
     def proved(self) -> bool:
@@ -102,10 +120,16 @@ def prove_sampler(
     """
     parents = sampler.parents if isinstance(sampler, Adapted) else ()
     shapes = ((3, parents),) if parents else SHAPES
-    found = _prove(lambda case: torch_round(case, sampler, dtype), cases=cases, seed=seed, shapes=shapes)
+    one_row = partial(_prove, lambda case: torch_round(case, sampler, dtype), seed=seed, shapes=shapes)
     if parents:
-        return found  # the paths of two trees are too many
-    return _prove_rows(found, partial(rows_distance, sampler=sampler, dtype=dtype), seed) if found.proved else found
+        return one_row(cases=cases)  # the paths of two trees are too many
+    for upto in (min(cases, ROWS_SHARE), cases):  # rows that share chance show at once
+        found = one_row(cases=upto)
+        if found.proved:
+            found = _prove_rows(found, partial(rows_distance, sampler=sampler, dtype=dtype), seed)
+        if not found.proved:
+            break
+    return found
 
 
 def prove_sequence(function: Sequential, *, cases: int, seed: int) -> SamplerProof:
@@ -120,13 +144,23 @@ def _prove(enumerate_case: Enumerate, *, cases: int, seed: int, shapes: Shapes =
         try:
             found = enumerate_case(case)
         except NotEnumerable as error:
-            return SamplerProof(cases=index, slack=slack, out_of_reach=str(error))
+            return SamplerProof(cases=index, slack=slack, out_of_reach=str(error), shapes=shapes)
+        except TimeIsUp:
+            return SamplerProof(cases=index, slack=slack, out_of_reach=LATE, shapes=shapes)
         slack = max(slack, found.slack)
-        if found.distance(case):
-            small = smallest(case, lambda one: _distance(enumerate_case, one) > 0, most_tries=SHRINK_TRIES)
-            broken = Counterexample(case=small, distance=_distance(enumerate_case, small))
-            return SamplerProof(cases=index + 1, slack=slack, broken=broken)
-    return SamplerProof(cases=cases, slack=slack)
+        if distance := found.distance(case):
+            broken = _shrunk(enumerate_case, Counterexample(case=case, distance=distance))
+            return SamplerProof(cases=index + 1, slack=slack, broken=broken, shapes=shapes)
+    return SamplerProof(cases=cases, slack=slack, shapes=shapes)
+
+
+def _shrunk(enumerate_case: Enumerate, found: Counterexample) -> Counterexample:
+    """The smallest that is found in time."""
+    try:
+        small = smallest(found.case, lambda one: _distance(enumerate_case, one) > 0, most_tries=SHRINK_TRIES)
+        return Counterexample(case=small, distance=_distance(enumerate_case, small))
+    except TimeIsUp:
+        return found
 
 
 def _prove_rows(proof: SamplerProof, distance: Callable[[tuple[Case, Case]], Fraction], seed: int) -> SamplerProof:
@@ -138,6 +172,9 @@ def _prove_rows(proof: SamplerProof, distance: Callable[[tuple[Case, Case]], Fra
             found = distance(rows)
         except NotEnumerable as error:
             return replace(proof, out_of_reach=f"two rows at once: {error}")
+        except TimeIsUp:
+            return replace(proof, out_of_reach=f"two rows at once: {LATE}")
+        proof = replace(proof, row_pairs=index + 1)
         if found:
             return replace(proof, broken=Counterexample(case=rows[0], distance=found, beside=rows[1]))
     return proof
@@ -149,3 +186,7 @@ def _distance(enumerate_case: Enumerate, case: Case) -> Fraction:
         return enumerate_case(case).distance(case)
     except NotEnumerable:
         return ZERO
+
+
+def _chain(parents: Sequence[int]) -> bool:
+    return tuple(parents) == tuple(range(-1, len(parents) - 1))

@@ -62,6 +62,7 @@ def test_a_cache_that_keeps_no_answer_was_not_tried():
     finding = judged(forgetful)
 
     assert (Status.NOT_EXERCISED, 0) == (finding.status, finding.figures["from_live_cache"])
+    assert "chat template words earlier turns otherwise" in finding.summary
 
 
 def test_one_answer_that_a_live_cache_changed_fails():
@@ -118,7 +119,8 @@ def test_a_session_that_never_met_a_live_cache_or_a_draft_exercised_nothing(chan
     change(conversation)
 
     finding = judged(conversation)
-    assert (Status.NOT_EXERCISED, words) == (finding.status, finding.summary)
+    assert Status.NOT_EXERCISED is finding.status
+    assert finding.summary.startswith(words)
 
 
 HOLES = {

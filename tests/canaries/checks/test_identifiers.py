@@ -18,7 +18,7 @@ def test_every_identifier_is_an_answer():
     assert figures(16, 16, 16) == finding.figures
 
 
-@pytest.mark.parametrize("answer", [IDS.replace("d4", "d5"), IDS.removesuffix(" h8")])
+@pytest.mark.parametrize("answer", [IDS.replace("d4", "d5"), IDS.removesuffix(" h8"), f"{IDS} i9", f"{IDS} {IDS}"])
 def test_one_identifier_lost_fails(answer):
     finding = judged("identifiers", "identifiers", [IDS, IDS], [IDS, answer])
 
@@ -35,6 +35,12 @@ def test_what_plain_decoding_gets_wrong_is_struck_out_by_identifier():
     assert (Status.FAIL, figures(8, 7, 6)) == (finding.status, finding.figures)
 
 
+def test_space_that_parts_otherwise_loses_nothing():
+    finding = judged("identifiers", "identifiers", [IDS], [f"{IDS.replace(' ', chr(10))} "])
+
+    assert finding.status is Status.PASS
+
+
 def test_too_few_copied_by_plain_decoding_are_incomplete():
     few = "a1 b2 c3"
 
@@ -46,9 +52,13 @@ def test_too_few_copied_by_plain_decoding_are_incomplete():
     [
         (IDS, set(range(8))),
         ("", set()),
-        (f" {IDS}", set()),
-        (f"{IDS} i9", set(range(8))),
-        (f"{IDS}\n", set(range(7))),
+        (f" {IDS}\n", set(range(8))),
+        (IDS.replace(" ", "\n"), set(range(8))),
+        (IDS.replace(" ", "  "), set(range(8))),
+        (f"{IDS} i9", set(range(7))),
+        (f"{IDS} i9 j10", set(range(7))),
+        (f"{IDS}!", set(range(7))),
+        ("z0 " + IDS, set()),
         ("a1 c3 b2", {0}),
     ],
 )

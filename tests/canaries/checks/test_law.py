@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from observed import SAMPLED, case, judged, pairs, record, spoiled, suite
+from observed import SAMPLED, case, context, judged, pairs, record, spoiled, suite, whole
 
 from draftgate.canaries.checks.law import Rates, compare, draws_needed
 from draftgate.canaries.contracts import Reason, Status
+from draftgate.canaries.observations import laws
 from draftgate.stats.decision import Decision
 
 RATES = Rates(share=1e-7, miss=1e-3, effect=0.1)
@@ -32,11 +33,12 @@ def test_counts_that_follow_the_law_pass():
         lambda o: o["sampled/table"]["counts"],
         lambda o: o["sampled/rows"]["counts"][0],
         lambda o: o["sampled/rows"]["counts"][1],
+        lambda o: o["sampled/own_batch"]["counts"],
     ],
-    ids=["first", "table", "row 0", "row 1"],
+    ids=["first", "table", "row 0", "row 1", "own batch"],
 )
 def test_each_law_is_seen_when_it_is_off(where):
-    finding = judged("law", spoiled(lambda o: moved(where(o), 1500)), "sampled")
+    finding = judged("law", spoiled(lambda o: moved(where(o), 2500)), "sampled")
 
     assert (Status.FAIL, Reason.DISTRIBUTION) == (finding.status, finding.reason)
 
@@ -63,7 +65,7 @@ def test_too_few_draws_are_incomplete():
     assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
 
 
-@pytest.mark.parametrize("name", ["sampled/table", "sampled/rows", "recorded"])
+@pytest.mark.parametrize("name", ["sampled/table", "sampled/rows", "sampled/own_batch", "recorded"])
 def test_a_law_that_was_not_drawn_from_is_incomplete(name):
     assert judged("law", spoiled(lambda o: o.pop(name)), "sampled").status is Status.INCONCLUSIVE
 
@@ -98,7 +100,7 @@ def test_a_law_with_one_thick_cell_is_tested_on_it():
 
 
 def test_the_draws_needed_are_enough():
-    draws = draws_needed(LAW, replace(suite(), design=replace(suite().design, law_effect=0.1)), 1e-7)
+    draws = draws_needed(LAW, RATES)
     counts = np.floor(LAW * draws).astype(int)
     counts[0] += draws - counts.sum()
 
@@ -109,27 +111,45 @@ def test_the_draws_needed_are_enough():
 def test_every_law_has_a_share():
     shares = case(record(), "sampled").ledger.shares
 
-    assert {"sampled/law/first", "sampled/law/table", "sampled/law/rows"} <= set(shares)
+    assert {f"sampled/law/{test}" for test in ("first", "table", "rows", "own batch")} <= set(shares)
 
 
 def with_a_twin():
-    """A second cell of the same sampling: answered in another batch, with no draws of its own."""
+    """A second cell of the same sampling: answered in another batch, with few draws of its own."""
     twin = replace(SAMPLED, name="twin", batch=1)
     return replace(suite(), cells=(*suite().cells, twin))
 
 
+def of_both():
+    """What both cells saw; the twin's table has a seed of its own."""
+    own, known = dict(record()["sampled/own_batch"]), laws.table(context(), replace(SAMPLED, name="twin"))
+    law = laws.round_law(known, laws.law_sampling(SAMPLED, known.target.vocabulary), suite().law.draft_length + 1)
+    return record() | {"twin/pairs": pairs(SAMPLED), "twin/own_batch": own | {"counts": whole(law, own["draws"])}}
+
+
 def test_one_law_is_judged_in_every_cell_of_its_sampling_and_spent_once():
-    of, twin = with_a_twin(), {"twin/pairs": pairs(SAMPLED)}
-    found = [judged(check, record() | twin, "twin", of=of) for check in ("law", "acceptance")]
+    of = with_a_twin()
+    found = [judged(check, of_both(), "twin", of=of) for check in ("law", "acceptance")]
 
     assert [(Status.PASS, "twin")] * 2 == [(one.status, one.cell) for one in found]
-    assert not [name for name in case(record(), of=of).ledger.shares if name.startswith(("twin/law", "twin/accept"))]
+    spent = [name for name in case(record(), of=of).ledger.shares if name.startswith(("twin/law", "twin/accept"))]
+    assert ["twin/law/own batch"] == spent
 
 
 def test_a_law_that_is_off_holds_every_cell_of_its_sampling():
-    off = spoiled(lambda o: moved(o["sampled/table"]["counts"], 1500))
+    off = of_both()
+    moved(off["sampled/table"]["counts"], 2500)
 
     assert [Status.FAIL] * 2 == [judged("law", off, cell, of=with_a_twin()).status for cell in ("sampled", "twin")]
+
+
+def test_a_law_that_is_off_in_one_cells_batch_holds_that_cell_alone():
+    off = of_both()
+    moved(off["twin/own_batch"]["counts"], 2500)
+    found = {cell: judged("law", off, cell, of=with_a_twin()) for cell in ("sampled", "twin")}
+
+    assert [Status.PASS, Status.FAIL] == [finding.status for finding in found.values()]
+    assert "own batch" in found["twin"].summary
 
 
 def test_a_cell_is_not_judged_by_another_cells_answers():

@@ -139,6 +139,12 @@ def test_more_accepted_than_drawn_is_no_evidence():
     assert judged("acceptance", observations, "sampled").status is Status.INCONCLUSIVE
 
 
+def test_draws_lost_at_the_cells_own_batch_are_no_evidence():
+    finding = judged("law", spoiled(lambda o: o["sampled/own_batch"]["counts"].__setitem__(0, 0)), "sampled")
+
+    assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
+
+
 ROWS = {
     "a position less": lambda o: o["sampled/rows"]["counts"].pop(),
     "a token less": lambda o: o["sampled/rows"]["counts"][0].pop(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from pathlib import Path
 
@@ -26,9 +28,20 @@ ENDINGS = {
     "calls somebody": ("import socket\nsocket.create_connection(('127.0.0.1', 9))" + LATE, Ending.FORBIDDEN),
     "lifts its limits": ("import resource\nresource.setrlimit(resource.RLIMIT_CPU, (9, 9))" + LATE, Ending.FORBIDDEN),
     "loads a library": ("import ctypes" + LATE, Ending.FORBIDDEN),
+    "makes a pipe": ("import os\nos.mkfifo('PLACE')" + LATE, Ending.FORBIDDEN),
+    "makes a node": ("import os\nos.mknod('PLACE')" + LATE, Ending.FORBIDDEN),
+    "makes a node by another name": ("import posix\nposix.mknod('PLACE')" + LATE, Ending.FORBIDDEN),
+    "links": ("import os\nos.symlink('/', 'PLACE')" + LATE, Ending.FORBIDDEN),
+    "changes its root": ("import os\nos.chroot('/')" + LATE, Ending.FORBIDDEN),
+    "becomes somebody": ("import os\nos.setuid(os.getuid())" + LATE, Ending.FORBIDDEN),
+    "kills itself": ("import signal\nsignal.raise_signal(signal.SIGKILL)" + LATE, Ending.FORBIDDEN),
+    "overhears its limits": ("import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)" + LATE, Ending.FORBIDDEN),
+    "starts a thread": ("import threading\nthreading.Thread(target=print).start()" + LATE, Ending.FORBIDDEN),
+    "hangs up and leaves": ("import os\nos.closerange(3, 64)" + LATE, Ending.EXITED),
+    "hangs up and loops": ("import os\nos.closerange(3, 64)\nwhile True:\n    pass", Ending.SLOW),
     "loops": ("while True:\n    pass", Ending.SLOW),
     "allocates 10 GB": ("x = bytearray(10 << 30)" + LATE, Ending.MEMORY),
-    "allocates bit by bit": ("x = []\nwhile True:\n    x.append(bytearray(1 << 20))", Ending.MEMORY),
+    "allocates more and more": ("x = [0]\nwhile True:\n    x = x * 8", Ending.MEMORY),
     "prints 100 MB": ("print('x' * 100_000_000)" + LATE, Ending.LOUD),
     "prints without end": ("while True:\n    print('x' * 99)", Ending.LOUD),
     "catches everything and prints": (
@@ -96,7 +109,7 @@ def test_a_program_that_does_not_answer_ends_within_the_limits_and_is_told_by_ty
 
 @pytest.mark.parametrize(
     "program",
-    ["import time\ntime.sleep(600)", "import signal\nsignal.signal(24, signal.SIG_IGN)\nwhile True:\n    pass"],
+    ["import time\ntime.sleep(600)", "import os, time\nos.closerange(3, 64)\ntime.sleep(600)"],
 )
 def test_a_program_that_waits_is_ended_by_the_wall_limit(program, monkeypatch):
     monkeypatch.setattr(outside, "WALL", 1.0)
@@ -155,7 +168,7 @@ def test_a_name_that_a_program_made_up_is_not_shown():
 def test_a_program_that_walks_a_set_gives_the_same_value_when_judged_again():
     asked = ("def f(x):\n    return list(set(x))", ("f('abcdefghij')",))
 
-    assert run(*asked).values == run.__wrapped__(*asked).values != ()
+    assert run(*asked).values == outside._once.__wrapped__(*asked).values != ()
 
 
 def test_a_program_is_run_once(monkeypatch):
@@ -165,20 +178,36 @@ def test_a_program_is_run_once(monkeypatch):
     assert (2, "abab") == run(ANSWER + "# once", CALLS).values
 
 
-def test_what_cannot_be_started_was_not_run(monkeypatch):
-    monkeypatch.setattr(outside.sys, "executable", "/nowhere/python")
+def test_what_cannot_be_started_was_not_run_and_is_when_it_can(monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(outside.sys, "executable", "/nowhere/python")
 
-    assert run(ANSWER + "# not", CALLS).ending is Ending.NOT_RUN
+        assert Ending.NOT_RUN is run(ANSWER + "# not", CALLS).ending
+
+    assert Ending.ANSWERED is run(ANSWER + "# not", CALLS).ending
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_program_that_somebody_else_ends_was_not_run(number, monkeypatch):
+    """As the system does that is short of memory."""
+    started = outside._started
+
+    def ended(*given):
+        process = started(*given)
+        time.sleep(0.5)  # it waits by then, and has said that it is ready
+        os.kill(process.pid, number)
+        return process
+
+    monkeypatch.setattr(outside, "_started", ended)
+
+    assert Ending.NOT_RUN is run(f"import time\ntime.sleep(600)\n# {number}", CALLS).ending
 
 
 def test_a_machine_that_runs_programs_is_able_and_one_without_an_interpreter_is_not(monkeypatch):
-    outside.able.cache_clear()
     assert outside.able()
 
     monkeypatch.setattr(outside.sys, "executable", None)
-    outside.able.cache_clear()
     assert not outside.able()
-    outside.able.cache_clear()
 
 
 def test_network_is_taken_away_where_the_system_lets_us(monkeypatch):

@@ -61,6 +61,26 @@ def test_a_cache_that_keeps_too_much_answers_otherwise_and_is_replayed(code):
     assert all(len(turn.replay["margin"]) == len(turn.live.tokens) for turn in differing)
 
 
+REWORDED = {
+    "forgets what was answered": "{% for m in messages if m.role != 'assistant' %}{{ m.content }} {% endfor %}",
+    "counts the turns first": "{{ messages | length }} turns: {% for m in messages %}{{ m.content }} {% endfor %}",
+    "marks the last turn": "{% for m in messages %}{{ 'Now: ' if loop.last }}{{ m.content }} {% endfor %}",
+    "glues turns together": "{% for m in messages %}{{ m.content }}{% endfor %}",
+}
+
+
+@pytest.mark.parametrize("name", REWORDED)
+def test_a_template_that_words_earlier_turns_otherwise_changes_no_answer(name, monkeypatch):
+    """Both caches are asked the same visible text, and of a text that changed only what is the same is kept."""
+    made = context(draft(), dialogues.suite())
+    monkeypatch.setattr(made.candidate.model.tokenizer, "chat_template", REWORDED[name])
+
+    played = list(turns(conversation.observe(made, replace(dialogues.NUMBERS, tokens=8))))
+
+    assert [] == [turn.name for turn in played if differs(turn)]
+    assert ("glues" in name) == any(turn.resumed for turn in played)
+
+
 def test_what_stands_before_the_first_user_turn_is_said_with_it():
     system, first, second = dialogues.canary(1, ("a", "b")), "a", "b"
     opened = replace(system, messages=({"role": "system", "content": "s"}, *system.messages))

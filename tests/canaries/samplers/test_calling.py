@@ -1,3 +1,6 @@
+import json
+import signal
+import subprocess
 import sys
 import time
 
@@ -43,8 +46,45 @@ def test_a_sampler_that_never_returns_is_interrupted():
             except Exception:  # noqa: BLE001 - a sampler that swallows what it can
                 continue
 
-    with pytest.raises(SamplerFailed, match=r"did not return within 0.2 s on inputs of shapes \(2, 2, 3\)"):
+    with pytest.raises(SamplerFailed, match=r"did not return within 0.2 s on the given laws, of shapes \(2, 2, 3\)"):
         call(hanging, seconds=0.2)
+
+
+def test_a_sampler_that_swallows_the_interruption_ends_the_program_in_one_line():
+    code = """
+import torch
+from draftgate.canaries.samplers.calling import Caller
+from draftgate.canaries.samplers.interface import Inputs
+def hanging(p, q, x, g):
+    while True:
+        try:
+            sum(range(1000))
+        except:
+            pass
+law = torch.full((1, 2, 3), 1 / 3)
+Caller(hanging, 2, seconds=0.2)(Inputs(law, law[:, :1], torch.zeros((1, 1)).long()), torch.Generator())
+"""
+    ended = subprocess.run([sys.executable, "-c", code, "--json"], capture_output=True, text=True, check=False)
+
+    assert 3 == ended.returncode
+    assert "draftgate: the sampler did not return within 0.2 s on the given laws, of shapes (1, 2, 3)" in ended.stderr
+    assert "swallows the interruption at <string>:" in ended.stderr
+    assert 1 == ended.stderr.count("\n")
+    assert 3 == json.loads(ended.stdout)["exit"]
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, GeneratorExit, type("Own", (BaseException,), {})])
+def test_whatever_a_sampler_raises_is_told_in_one_line(kind):
+    def raising(p, q, x, g):
+        raise kind("stop")
+
+    with pytest.raises(SamplerFailed, match=f"raised {kind.__name__}: stop at"):
+        call(raising)
+
+
+def test_a_ctrl_c_of_the_user_still_interrupts():
+    with pytest.raises(KeyboardInterrupt):
+        call(lambda p, q, x, g: signal.raise_signal(signal.SIGINT))
 
 
 def test_a_write_to_an_input_is_named():
@@ -71,6 +111,6 @@ def test_draws_from_the_global_generator_are_seen():
 
 
 def test_a_limit_leaves_no_timer_behind():
-    with time_limit(0.05):
+    with time_limit(0.05, "late"):
         pass
     time.sleep(0.08)

@@ -32,6 +32,8 @@ def test_the_first_line_states_effect_draws_and_seconds(capsys):
     assert "PASS" == summary["verdict"]
     assert command.text(summary).startswith("PASS  draftgate.canaries.samplers.faults.innocent:token")
     assert "ledger: 1e-06 a run over" in command.text(summary)
+    assert "not looked at: K > 3, V > 4,096, more than 4,096 rows a call, rows of one call" in command.text(summary)
+    assert "laws in float32 or half precision" in command.text(summary)
     assert "tokens a round (shown, not judged: no --rule): small/zipf " in command.text(summary)
 
 
@@ -54,3 +56,24 @@ def test_what_is_adapted_already_stays_as_it_is():
     assert isinstance(command.adapted("draftgate.canaries.samplers.faults.drafts:naive_tree", "batch"), Adapted)
     assert isinstance(command.adapted("draftgate.canaries.samplers.faults.drafts:honest_pair", "batch"), Pair)
     assert isinstance(command.adapted(ASKED["sampler"], "logits"), Adapted)
+
+
+def test_a_broken_contract_is_told_without_what_was_not_judged(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def short(p, q, x, generator):\n    return x\n")
+    lines = command.text(run(sampler=f"{file}:short")).splitlines()
+
+    assert ["HOLD", "CORRECTNESS (engine)", "  - contract (contract)"] == [
+        lines[0].split()[0],
+        lines[1],
+        lines[2].split(":")[0],
+    ]
+    assert 3 == len(lines)
+
+
+def test_what_cannot_be_called_so_is_refused_by_name(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("async def later(p, q, x, generator):\n    return x\n")
+
+    with pytest.raises(UsageError, match=r"mine.py:later: later is an async function"):
+        run(sampler=f"{file}:later")

@@ -12,6 +12,7 @@ from draftgate.canaries.contracts import Reason, Status
 from draftgate.canaries.samplers import exact
 from draftgate.canaries.samplers.adapters.registry import ADAPTERS
 from draftgate.canaries.samplers.faults import innocent, registry
+from draftgate.canaries.samplers.faults.chance import antithetic, with_uniforms
 from draftgate.canaries.samplers.interface import Adapted
 from draftgate.canaries.samplers.proofs.custom import chain_case
 from draftgate.canaries.samplers.run import Options
@@ -66,7 +67,10 @@ def test_a_proof_is_a_pass_and_what_is_out_of_reach_is_neither():
     proved, other = exact.look(sampler, OPTIONS), exact.look(Adapted(call=sampler, greedy=True), OPTIONS)
 
     assert [Status.PASS, Status.NOT_APPLICABLE] == [exact.finding(proof).status for proof in (proved, other)]
-    assert exact.told(proved)[0] == f"proved on {exact.CASES} small cases, to a distance of 1e-09"
+    assert exact.told(proved)[0] == (
+        "proved on small cases only, to a distance of 1e-09: 60 cases of one row: K = 1 with V <= 3, "
+        "K = 2 with V <= 3, K = 3 with V <= 2; 6 pairs of rows in one call: K = 1 with V = 2, K = 2 with V = 2"
+    )
     assert exact.told(other)[0].startswith("out of reach of enumeration: at T = 0")
 
 
@@ -80,13 +84,29 @@ def test_what_breaks_on_symbols_is_not_held_against_the_sampler():
         raise KeyError("nothing\nhere")
 
     assert "isnan" in exact.look(picky, OPTIONS).out_of_reach
-    assert "on symbolic chance it raises KeyError: 'nothing" in exact.look(counting, OPTIONS).out_of_reach
+    assert "on symbolic chance the sampler raised KeyError: 'nothing" in exact.look(counting, OPTIONS).out_of_reach
 
 
 def test_a_sampler_that_hangs_is_left_to_the_draws(monkeypatch):
     monkeypatch.setattr(exact, "SECONDS", 0.05)
 
-    assert "take longer than 0.05 s" in exact.look(lambda p, q, x, g: time.sleep(5), OPTIONS).out_of_reach
+    assert "the time for small cases is up" in exact.look(lambda p, q, x, g: time.sleep(5), OPTIONS).out_of_reach
+
+
+def test_a_look_that_is_cut_short_tells_what_held_until_then(monkeypatch):
+    monkeypatch.setattr(exact, "SECONDS", 2.0)
+    calls = 0
+
+    def slower(p, q, x, g):
+        nonlocal calls
+        calls += 1
+        time.sleep(0.01 if calls > 100 else 0)
+        return sampler(p, q, x, g)
+
+    proof = exact.look(slower, OPTIONS)
+
+    assert 0 < proof.cases < exact.CASES
+    assert f"time for small cases is up; {proof.cases} small cases held before" in exact.told(proof)[0]
 
 
 def test_another_device_is_out_of_reach():
@@ -99,3 +119,10 @@ def test_on_one_case_the_distance_is_exact():
 
     assert Fraction(1, 4) == exact.off_by(WRONG["the replacement from p"], case)
     assert exact.off_by(sampler, case) == exact.off_by(lambda p, q, x, g: 1 / 0, case) == 0
+
+
+def test_rows_that_share_chance_show_before_most_cases_of_one_row():
+    proof = exact.look(with_uniforms(antithetic), OPTIONS)
+
+    assert proof.broken.beside
+    assert proof.cases <= exact.CASES // 6

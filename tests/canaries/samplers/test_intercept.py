@@ -128,7 +128,9 @@ def test_each_way_to_draw_has_the_same_law(race):
         lambda u: u.exp(),
         lambda u: u.clamp(max=u.flip(0)),
         lambda u: (u * 4).long(),
-        lambda u: u.tolist(),
+        lambda u: int(u.tolist()[0]),
+        lambda u: u.max(),
+        lambda u: torch.max(u, u.flip(0)),
         lambda u: u.numpy(),
         lambda u: float(u[0]),
         lambda u: bool(u[0]),
@@ -143,6 +145,32 @@ def test_each_way_to_draw_has_the_same_law(race):
 def test_what_needs_the_number_itself_is_refused(need):
     with pytest.raises(NotEnumerable):
         law(lambda g: need(rand(2)))
+
+
+@pytest.mark.parametrize(
+    "compare",
+    [
+        lambda u: torch.tensor([[a < b for a, b in zip(*r, strict=True)] for r in zip(u.tolist(), EDGE, strict=True)]),
+        lambda u: u.log() < EDGE.log(),
+        lambda u: EDGE.log() - 1 >= u.log() - 1,
+    ],
+)
+def test_numbers_read_out_and_logarithms_are_compared_as_they_are(compare):
+    found = law(lambda g: compare(rand(2, 2)))
+
+    assert {key: float(mass) for key, mass in PRODUCT.items()} == pytest.approx(
+        {key: float(mass) for key, mass in found.items()}, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_the_largest_of_a_race_is_drawn_by_its_weights(keepdim):
+    def run(g):
+        noise = torch.empty(2, 2, dtype=torch.float64).exponential_(generator=g)
+        largest = (EDGE / noise).max(dim=1, keepdim=keepdim).indices
+        return largest.reshape(2)
+
+    assert Fraction(2, 3) == sum(mass for key, mass in law(run).items() if key[0] == 1)
 
 
 def test_noise_used_in_two_races_is_refused():

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 
@@ -86,3 +87,12 @@ def test_an_answer_is_kept_when_the_sampler_uses_its_memory_again():
     buffer.fill_(1)
 
     assert found.eq(0).all()
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [(None, "without return"), ((1, 2), "the tokens alone"), ([1], "--as per-sequence"), (np.ones(2), "--as numpy")],
+)
+def test_what_is_no_tensor_is_told_with_what_would_fit(answer, told):
+    with pytest.raises(ContractBroken, match=told):
+        checked_tokens(answer, (1, 2), 3)

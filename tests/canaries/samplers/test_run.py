@@ -35,9 +35,16 @@ def test_what_else_stands_out_then_is_a_hint():
     assert any(hint.startswith("bound") for hint in drawn.hints)
 
 
-def test_a_budget_that_buys_nothing_is_refused_with_what_it_takes():
-    with pytest.raises(UsageError, match="give a larger --budget"):
-        ready(innocent.token, budget=1e-3)
+def test_a_budget_that_buys_nothing_is_refused_with_the_smallest_that_does():
+    run = Run(innocent.token, Options(name="mine"))
+    took = {bundle.name: 1e-5 for bundle in run.bundles}
+    run._plan(0.01, took)
+    with pytest.raises(UsageError, match="give --budget") as refused:
+        run._afford(0.01, 1e-3, took)
+    run._plan(0.01, took)
+    run._afford(0.01, float(str(refused.value).split("--budget ")[1].split()[0]), took)
+
+    assert run.plan.effect <= 0.05
 
 
 def test_a_budget_buys_a_larger_effect():

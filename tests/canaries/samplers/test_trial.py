@@ -52,6 +52,20 @@ def test_the_same_chance_gives_the_same_answer_or_is_refused():
         trial(chance.from_the_clock).repeated()
 
 
+def test_uniforms_kept_from_the_call_before_are_refused():
+    kept = []
+
+    def late(rows, steps, generator):
+        kept.append(chance.fresh(rows, steps, generator))
+        return kept[-2].roll(1, 0) if len(kept) > 1 else kept[-1]
+
+    made = trial(chance.with_uniforms(late))
+    made.run(1)
+
+    with pytest.raises(ContractBroken, match="the same inputs and generator state"):
+        made.repeated()
+
+
 def test_two_samplers_can_be_given_the_same_chance():
     one, other = trial(innocent.token), trial(rules.accept_everything)
     mine, theirs = twice(one, other)

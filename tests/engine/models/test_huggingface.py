@@ -176,6 +176,43 @@ def test_a_recurrent_model_is_refused_in_one_line(tmp_path):
     assert 1 == len(str(caught.value).splitlines())
 
 
+@pytest.mark.parametrize("stated", [{"sliding_window": 1024}, {"attention_chunk_size": 1024}], ids=str)
+def test_a_configuration_that_its_own_code_ignores_is_refused_in_one_line(stated, tmp_path):
+    saved(transformers.LlamaConfig(**USUAL, **stated), tmp_path)
+
+    with pytest.raises(ModelRefused, match=rf"LlamaForCausalLM states {next(iter(stated))} 1024 in its") as caught:
+        load(tmp_path)
+    assert 1 == len(str(caught.value).splitlines())
+
+
+def test_layers_that_see_chunks_are_refused(tmp_path):
+    config = transformers.Llama4TextConfig(
+        **USUAL, head_dim=8, intermediate_size_mlp=48, num_local_experts=2, attention_chunk_size=8
+    )
+    saved(config, tmp_path)
+
+    with pytest.raises(ModelRefused, match="states attention_chunk_size 8"):
+        load(tmp_path)
+
+
+LONG = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0] * 4, "long_factor": [2.0] * 4}
+
+
+@pytest.mark.parametrize(
+    ("rope", "reach"),
+    [
+        ({"rope_type": "default", "rope_theta": 1e4}, 128),
+        ({"rope_type": "linear", "rope_theta": 1e4, "factor": 2.0}, 128),
+        (LONG | {"original_max_position_embeddings": 32}, 32),
+    ],
+)
+def test_a_context_ends_where_a_longer_neighbour_would_turn_every_position(rope, reach, tmp_path):
+    model = load(saved(transformers.LlamaConfig(**USUAL, rope_parameters=rope), tmp_path))
+
+    assert reach == model.positions
+    assert Scoring.TREE == probe(model)
+
+
 def test_a_folder_that_is_not_there_is_missing(tmp_path):
     with pytest.raises(ModelMissing, match=r"no model at .*nowhere: there is no config.json"):
         load(tmp_path / "nowhere")

@@ -11,9 +11,12 @@ from draftgate.canaries.samplers.checks.wager import Wager
 from draftgate.canaries.samplers.faults import drafts, innocent
 from draftgate.canaries.samplers.laws import Bundle
 from draftgate.canaries.samplers.plan import suited
+from draftgate.canaries.samplers.proofs.custom import prove_sampler
 from draftgate.canaries.samplers.trial import Trial
 from draftgate.engine.verification.batched import BatchedLossless
+from draftgate.engine.verification.block import Block
 from draftgate.engine.verification.lossless import Lossless
+from draftgate.engine.verification.traversal import Traversal
 from tolerances import SURE
 
 COARSE = RATES._replace(effect=0.2)
@@ -55,3 +58,17 @@ def test_a_tree_says_its_shape():
     made = tree(drafts.Walk(), distinct=True)
 
     assert (BRANCHED, True, True) == (made.parents, made.distinct, made.per_sequence)
+
+
+@pytest.mark.parametrize("verifier", [Lossless(), BatchedLossless(), Block(), Traversal()])
+def test_the_verifiers_of_the_engine_are_enumerated(verifier):
+    assert prove_sampler(engine(verifier), cases=16, seed=0).proved
+
+
+def test_a_verifier_that_keeps_too_much_is_broken_by_a_small_case():
+    class Lenient:
+        def verify(self, trees, target, chances):
+            halved = [c._replace(accept=[u * 0.9 for u in c.accept]) for c in chances]
+            return Lossless().verify(trees, target, halved)
+
+    assert prove_sampler(engine(Lenient()), cases=16, seed=0).broken

@@ -1,4 +1,5 @@
 import json
+from collections import Counter
 
 import pytest
 
@@ -29,9 +30,13 @@ def test_another_file_is_refused(tmp_path):
 
 
 def test_every_fault_is_repeated_and_honest_runs_are_spread():
-    wanted = list(campaign.jobs(3, 2 * len(INNOCENT)))
+    wanted = list(campaign.jobs(3, 2 * len(campaign.rota())))
+    runs = Counter(job.name for job in wanted)
 
-    assert 3 * len(FAULTS) + 2 * len(INNOCENT) == len({job.key for job in wanted})
+    assert 3 * len(FAULTS) + 2 * len(campaign.rota()) == len({job.key for job in wanted})
+    assert {row.name: 2 if row.name in campaign.WALKS else 2 * campaign.TURNS for row in INNOCENT} == {
+        row.name: runs[row.name] for row in INNOCENT
+    }
 
 
 def test_the_tally_counts_what_was_held():
