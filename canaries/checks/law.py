@@ -121,7 +121,7 @@ class LawOfARound:
             design=tuple(one.design.to_json() for one in judged.values()),
             seen=f"a law off by a total variation of {weakest:.3f} once its rarest {merged:.0%} count as one outcome, "
             f"where {case.suite.law.batch} rows are decoded at once, of {own.design.detectable:.2f} "
-            f"{_at_once(case.cell.batch)}",
+            f"once its rarest {own.evidence.details.get('pooled_mass', 0.0):.0%} do {_at_once(case.cell.batch)}",
             figures={"draws_table": table["draws"], "draws_rows": rows["draws"], "total_variation": distance},
         )
 
