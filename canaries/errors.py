@@ -9,6 +9,7 @@
         ├── RecordBroken      3   unreadable, edited, or of a newer schema
         ├── TargetUnavailable 3   an arm cannot be reached
         ├── SamplerFailed     3   a sampler raised, or did not return in time
+        ├── WorkerLost        3   a process that observed was killed; what was observed is kept
         ├── OutputUnwritable  3   the run folder cannot be written
         └── Interrupted       3   stopped by Ctrl-C; what was observed is kept
 
@@ -62,6 +63,10 @@ class TargetUnavailable(CannotJudge):
 
 class SamplerFailed(CannotJudge):
     """A sampler raised on inputs that it must take, or did not return in time: nothing was shown about its law."""
+
+
+class WorkerLost(CannotJudge):
+    """A process that made an observation was killed from outside before it answered."""
 
 
 class OutputUnwritable(CannotJudge):

@@ -1,9 +1,9 @@
-"""What a run observes, and in which order. Each step may read what was observed before it."""
+"""What a run observes, and in which order. Each step may read what was observed alone before it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from .checks.base import entry
 from .checks.law import own_batch_draws, row_draws, table_draws
@@ -11,44 +11,57 @@ from .checks.registry import ledger
 from .observations import conversation, laws, pairs, replays, variants
 from .observations.context import Context
 
-Compute = Callable[[dict[str, Any]], Any]
+
+class Step(NamedTuple):
+    """One observation, made by `compute` from what was observed before; `alone`: nothing else may run meanwhile."""
+
+    key: str
+    compute: Callable[[dict[str, Any]], Any]
+    alone: bool = False
 
 
-def plan(context: Context) -> Iterator[tuple[str, Compute]]:
-    """Keys and how to observe them, in order; each may read what was observed before it."""
-    suite, candidate, shares = context.suite, context.candidate, ledger(context.suite, context.candidate.kind)
+def plan(context: Context) -> Iterator[Step]:
+    """What is timed or read by others first, alone; then what may be made side by side, the longest first."""
+    suite, candidate = context.suite, context.candidate
     for cell in suite.cells:
-        yield f"{cell.name}/pairs", lambda _, c=cell: pairs.observe(context, c)  # type: ignore[misc]
-        yield (
+        yield Step(f"{cell.name}/pairs", lambda _, c=cell: pairs.observe(context, c), alone=True)  # type: ignore[misc]
+    if candidate.draft_length:
+        yield from _laws(context)
+        yield Step("knobs", lambda _: variants.observe_knobs(context, candidate.name))
+        yield Step("synthetic", lambda _: variants.observe_synthetic(context, candidate.draft_length))
+        if suite.conversation:
+            numbers = suite.conversation
+            yield Step("conversation", lambda _: conversation.observe(context, numbers))
+    for cell in suite.cells:
+        yield Step(
             f"{cell.name}/replays",
             lambda made, c=cell: replays.observe(context, c, made[f"{c.name}/pairs"]),  # type: ignore[misc]
         )
-    if candidate.draft_length:
-        yield "knobs", lambda _: variants.observe_knobs(context, candidate.name)
-        yield "synthetic", lambda _: variants.observe_synthetic(context, candidate.draft_length)
-        if suite.conversation:
-            numbers = suite.conversation
-            yield "conversation", lambda _: conversation.observe(context, numbers)
+
+
+def _laws(context: Context) -> Iterator[Step]:
+    suite, candidate, shares = context.suite, context.candidate, ledger(context.suite, context.candidate.kind)
     sampled = [cell for cell in suite.cells if not cell.greedy]
-    if not sampled or not candidate.draft_length:
+    if not sampled:
         return
     arm = candidate.variant(candidate.name, k=suite.law.draft_length)
+    recorded = laws.spanned(candidate.draft_length) + 1
+    yield Step("recorded", lambda _: laws.record_rows(context, recorded), alone=True)
     for cell in sampled:
         own = shares.share(entry(cell, "law", "own batch"))
-        yield (
+        yield Step(
             f"{cell.name}/own_batch",
             lambda _, c=cell, s=own: laws.observe_table(context, c, arm, own_batch_draws(context, c, s), c.batch),  # type: ignore[misc]
         )
-    yield "recorded", lambda _: laws.record_rows(context, laws.spanned(candidate.draft_length) + 1)
     for cell in (cell for cell in sampled if cell == suite.law_cell(cell)):
         share, each = shares.share(entry(cell, "law", "table")), shares.share(entry(cell, "law", "rows"))
-        yield (
+        yield Step(
             f"{cell.name}/table",
             lambda _, c=cell, s=share: laws.observe_table(  # type: ignore[misc]
                 context, c, arm, table_draws(context, c, s), suite.law.batch
             ),
         )
-        yield (
+        yield Step(
             f"{cell.name}/rows",
             lambda made, c=cell, s=each: laws.observe_rows(  # type: ignore[misc]
                 context, c, candidate, made["recorded"], row_draws(context, c, made["recorded"], s)

@@ -13,7 +13,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from . import documents
 from .errors import ExistingRun, OutputUnwritable, RecordBroken, UsageError
@@ -29,7 +29,10 @@ VOLATILE = frozenset({"started"})  # header keys that may differ when a run is r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What a run observed. `ended`: all was observed. `interrupted`: it stopped on purpose before that."""
+    """What a run observed. `ended`: all was observed. `interrupted`: it stopped on purpose before that.
+
+    `seconds` is the sum over the observations: more than passed on the wall where some were made side by side.
+    """
 
     header: dict[str, Any]
     observations: dict[str, Any]
@@ -37,6 +40,20 @@ class Record:
     ended: bool
     interrupted: bool
     sha256: str
+
+
+class Made(NamedTuple):
+    """An observation, and the seconds that it took where it was made."""
+
+    data: Any
+    seconds: float
+
+
+def timed(compute: Callable[[], Any]) -> Made:
+    """What `compute` returns, on the clock."""
+    started = time.perf_counter()
+    data = compute()
+    return Made(data, time.perf_counter() - started)
 
 
 def path_of(place: Path) -> Path:
@@ -147,18 +164,23 @@ class Journal:
             journal._append(first)
         return journal
 
+    def has(self, key: str) -> bool:
+        """Whether `key` was observed. Raises RecordBroken where it was not and the record is complete."""
+        if self._ended and key not in self._observations:
+            raise RecordBroken(f"{self._file.name} is complete but lacks {key}; run again with another --out")
+        return key in self._observations
+
     def step(self, key: str, compute: Callable[[], Any]) -> Any:
         """The observation `key` as plain JSON, made now unless it was made before; on disk when this returns."""
-        if key not in self._observations:
-            if self._ended:
-                raise RecordBroken(f"{self._file.name} is complete but lacks {key}; run again with another --out")
-            started = time.perf_counter()
-            data = compute()
-            seconds = time.perf_counter() - started
-            line = documents.encode({"type": "observation", "key": key, "seconds": seconds, "data": data})
-            self._append(line)
-            self._observations[key] = documents.decode(line)["data"]
+        if not self.has(key):
+            self.add(key, timed(compute))
         return self._observations[key]
+
+    def add(self, key: str, made: Made) -> None:
+        """Puts on disk an observation that the record does not have."""
+        line = documents.encode({"type": "observation", "key": key, "seconds": made.seconds, "data": made.data})
+        self._append(line)
+        self._observations[key] = documents.decode(line)["data"]
 
     def end(self, *, interrupted: bool) -> None:
         """The record says how it ended. A complete record stays as it is."""

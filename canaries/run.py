@@ -11,6 +11,7 @@ import os
 import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..suites import loader
 from ..suites.suite import KINDS, Suite
 from . import record as records
 from . import summary as summaries
+from . import workers
 from .errors import UsageError
 from .faults import registry as faults
 from .judge import judge_record
@@ -81,17 +83,19 @@ def arms(options: Options) -> dict[str, Any]:
     plant = faults.find(options.fault) if options.fault else None
     planted = plant.apply(Strategies()) if plant else Strategies()
     known = reference.check(candidate)
+    most = torch.get_num_threads()
+    torch.set_num_threads(1)  # a pool of threads, once begun, is there when workers are forked
     model = reference.load_target(options.model or reference.EMBEDDED / "target", options.dtype)
-    torch.set_num_threads(threads(model.parameters))
+    torch.set_num_threads(threads(model.parameters, most))
     return {
         "baseline": reference.build(baseline, model, planted if plant and plant.shared else Strategies()),
         "candidate": reference.build(known, model, planted),
     }
 
 
-def threads(parameters: int) -> int:
+def threads(parameters: int, most: int) -> int:
     """Threads for one step: small models lose by sharing a step among cores, and lose tenfold when cores are busy."""
-    return 1 if parameters < SMALL_MODEL else torch.get_num_threads()
+    return 1 if parameters < SMALL_MODEL else most
 
 
 def settle() -> None:
@@ -136,14 +140,17 @@ def scope(suite: Suite) -> list[str]:
 
 
 def observe(context: Context, journal: records.Journal, progress: Progress) -> None:
-    """Makes every observation that is not in the record yet."""
+    """Makes every observation that is not in the record yet: what is timed alone, the rest side by side."""
     planned = list(plan(context))
     progress.total(len(planned))
     made: dict[str, Any] = {}
     try:
-        for key, compute in planned:
-            progress.step(key)
-            made[key] = journal.step(key, lambda compute=compute: compute(made))  # type: ignore[misc]
+        for key, compute, alone in planned:
+            if alone or journal.has(key):
+                progress.step(key)
+                made[key] = journal.step(key, lambda compute=compute: compute(made))  # type: ignore[misc]
+        rest = {key: partial(compute, made) for key, compute, _ in planned if key not in made}
+        workers.observe(rest, workers.at_once(), begin=progress.step, take=journal.add)
     finally:
         progress.close()
 

@@ -37,7 +37,10 @@ class Silent:
 
 
 class Bar:
-    """A bar that leaves no trace when it is closed."""
+    """A bar that leaves no trace when it is closed. Drawn anew at each step, not by a thread.
+
+    A thread of its own would take turns from what is being timed, and would be lost to workers that are forked.
+    """
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -50,7 +53,7 @@ class Bar:
             TimeElapsedColumn(),
             TextColumn("{task.description}", markup=False),
         )
-        self._rich = Rich(*columns, console=Console(stderr=True), transient=True)
+        self._rich = Rich(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
         self._task = self._rich.add_task("", total=None)
         self._begun = False
         self._rich.start()
@@ -61,7 +64,7 @@ class Bar:
 
     def step(self, name: str) -> None:
         """The bar grows by the step that is done and names the one that begins."""
-        self._rich.update(self._task, advance=int(self._begun), description=clean(name))
+        self._rich.update(self._task, advance=int(self._begun), description=clean(name), refresh=True)
         self._begun = True
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ from draftgate.canaries import errors
         (errors.CannotJudge, 3),
         (errors.RecordBroken, 3),
         (errors.TargetUnavailable, 3),
+        (errors.WorkerLost, 3),
         (errors.OutputUnwritable, 3),
         (errors.Interrupted, 3),
     ],

@@ -10,18 +10,29 @@ from draftgate.canaries.plan import plan
 from draftgate.suites import loader
 
 
-def test_timed_pairs_come_before_what_is_read_off_them_and_rows_before_their_law():
-    made = list(smoke().record.observations)
+def test_what_is_timed_or_read_comes_first_and_alone():
+    steps = list(plan(context()))
 
-    expected = ["greedy-1/pairs", "greedy-1/replays", "topp-8/pairs", "topp-8/replays", "knobs", "synthetic"]
-    assert [*expected, "conversation", "topp-8/own_batch", "recorded", "topp-8/table", "topp-8/rows"] == made
+    first = ["greedy-1/pairs", "topp-8/pairs", "recorded"]
+    known = [f"topp-8/{law}" for law in ("own_batch", "table", "rows")]
+    rest = [*known, "knobs", "synthetic", "conversation", "greedy-1/replays", "topp-8/replays"]
+    assert first == [step.key for step in steps if step.alone]
+    assert [*first, *rest] == [step.key for step in steps]
+    assert set(smoke().record.observations) == {*first, *rest}
+
+
+def test_what_is_made_side_by_side_reads_only_what_was_made_alone():
+    made = {step.key: smoke().record.observations[step.key] for step in plan(context()) if step.alone}
+
+    replays = next(step for step in plan(context()) if step.key == "greedy-1/replays")
+    assert replays.compute(made).keys() == smoke().record.observations["greedy-1/replays"].keys()
 
 
 def test_cells_of_one_sampling_share_their_known_laws():
     suite = loader.load("smoke")
     greedy, sampled = suite.cells
     twice = replace(suite, cells=(greedy, sampled, replace(sampled, name="topp-1", batch=1)))
-    keys = [key for key, _ in plan(context(suite=twice))]
+    keys = [step.key for step in plan(context(suite=twice))]
 
     assert {"topp-8/table", "topp-8/rows"} == {key for key in keys if key.endswith(("/table", "/rows"))}
     assert {"topp-1/pairs", "topp-1/own_batch"} <= set(keys)
@@ -33,8 +44,8 @@ def test_an_arm_that_does_not_speculate_is_timed_and_replayed_only():
 
     context = Context(suite=loader.load("smoke"), baseline=Plain(), candidate=Plain(), seed=0)
 
-    expected = ["greedy-1/pairs", "greedy-1/replays", "topp-8/pairs", "topp-8/replays"]
-    assert expected == [key for key, _ in plan(context)]
+    expected = ["greedy-1/pairs", "topp-8/pairs", "greedy-1/replays", "topp-8/replays"]
+    assert expected == [step.key for step in plan(context)]
 
 
 def test_dialogues_are_played_where_the_suite_has_numbers_for_them_and_after_all_that_is_timed():
@@ -45,7 +56,7 @@ def test_dialogues_are_played_where_the_suite_has_numbers_for_them_and_after_all
             return self
 
     planned = [
-        [key for key, _ in plan(Context(suite=suite, baseline=Drafting(), candidate=Drafting(), seed=0))]
+        [step.key for step in plan(Context(suite=suite, baseline=Drafting(), candidate=Drafting(), seed=0))]
         for suite in (dialogues.suite(), replace(dialogues.suite(), conversation=None))
     ]
 

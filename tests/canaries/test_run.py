@@ -1,7 +1,10 @@
 """A run: observed once, judged from its record alone, resumed as what it was."""
 
 import json
+import multiprocessing
+import os
 import shutil
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +12,10 @@ import dialogues
 import pytest
 from arms import options, smoke
 
-from draftgate.canaries import record, run
-from draftgate.canaries.errors import ExistingRun, UsageError
+from draftgate.canaries import record, run, workers
+from draftgate.canaries.errors import ExistingRun, UsageError, WorkerLost
 from draftgate.canaries.faults.kernels import KernelByShape
+from draftgate.canaries.observations import variants
 from draftgate.canaries.report.progress import Silent
 from draftgate.suites import loader
 
@@ -94,6 +98,55 @@ def test_an_interrupted_run_is_resumed_from_what_it_observed(interrupted, small,
     assert resumed == run.judge_record(after)
 
 
+def test_workers_observe_what_one_process_observes(small, tmp_path, monkeypatch):
+    made = []
+    for at_once in (1, 2):
+        monkeypatch.setattr(workers, "at_once", lambda n=at_once: n)
+        run.run(options(tmp_path / str(at_once), suite=str(small)), Silent())
+        made.append(record.read(tmp_path / str(at_once)).observations)
+
+    alone, beside = made
+    assert alone.keys() == beside.keys()
+    assert len(_clockless(alone)) > 0
+    assert _clockless(alone) == _clockless(beside)
+
+
+def test_a_run_stopped_amid_its_workers_keeps_what_they_finished_and_makes_it_no_second_time(
+    small, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(workers, "at_once", lambda: 2)
+    stop = Stop(7)  # the loading, three alone, and the third that a worker would begin
+    with pytest.raises(KeyboardInterrupt):
+        run.run(options(tmp_path, suite=str(small)), stop)
+    before = record.read(tmp_path)
+    left = multiprocessing.active_children()
+
+    resumed = run.run(options(tmp_path, suite=str(small), resume=True), Silent())
+
+    lines = (tmp_path / record.NAME).read_text(encoding="utf-8").splitlines()
+    keys = [json.loads(line).get("key") for line in lines]
+    assert (True, []) == (before.interrupted, left)
+    assert 4 == len(before.observations)
+    assert stop.steps[:4] == ["loading the models", *list(before.observations)[:3]]
+    assert sorted(set(filter(None, keys))) == sorted(filter(None, keys))
+    assert resumed == run.judge_record(record.read(tmp_path))
+
+
+def test_a_run_whose_worker_is_killed_holds_a_record_to_resume(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "at_once", lambda: 2)
+    with monkeypatch.context() as killing:
+        killing.setattr(variants, "observe_knobs", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        with pytest.raises(WorkerLost, match="observed knobs"):
+            run.run(options(tmp_path, suite=str(small)), Silent())
+    before = record.read(tmp_path)
+
+    run.run(options(tmp_path, suite=str(small), resume=True), Silent())
+
+    assert before.interrupted
+    assert "knobs" not in before.observations
+    assert record.read(tmp_path).ended
+
+
 def test_a_resumed_run_finds_what_an_uninterrupted_one_finds(interrupted, small, tmp_path):
     folder, _ = interrupted
     copy = tmp_path / "copy"
@@ -160,6 +213,13 @@ def test_what_cannot_be_run_is_refused_before_anything_is_written(tmp_path, chan
         run.run(options(tmp_path / "out", **changes), Silent())
 
     assert not (tmp_path / "out").exists()
+
+
+def _clockless(found):
+    """Every observation but for what a clock said."""
+    if isinstance(found, dict):
+        return {key: _clockless(value) for key, value in found.items() if key not in {"wall", "arrivals"}}
+    return [_clockless(value) for value in found] if isinstance(found, list) else found
 
 
 def _timeless(summary):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 from draftgate.canaries.report.progress import Bar, Silent, progress
 
@@ -43,3 +44,13 @@ def test_a_step_is_counted_when_the_next_one_begins():
     shown.close()
 
     assert done == [0, 1, 2]
+
+
+def test_a_bar_has_no_thread_that_would_take_turns_from_what_is_timed():
+    before = threading.active_count()
+    shown = Bar()
+    shown.step("a")
+    during = threading.active_count()
+    shown.close()
+
+    assert before == during
