@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .checks.base import entry
-from .checks.law import own_batch_draws, row_draws, table_draws
+from .checks.law import own_batch_tokens, row_draws, table_draws
 from .checks.registry import ledger
-from .observations import conversation, laws, pairs, replays, variants
+from .observations import conversation, laws, own_batch, pairs, replays, variants
 from .observations.context import Context
 
 
@@ -51,14 +51,14 @@ def _laws(context: Context) -> Iterator[Step]:
         own = shares.share(entry(cell, "law", "own batch"))
         yield Step(
             f"{cell.name}/own_batch",
-            lambda _, c=cell, s=own: laws.observe_table(context, c, arm, own_batch_draws(context, c, s), c.batch),  # type: ignore[misc]
+            lambda _, c=cell, s=own: own_batch.observe(context, c, candidate, own_batch_tokens(suite, s)),  # type: ignore[misc]
         )
     for cell in (cell for cell in sampled if cell == suite.law_cell(cell)):
         share, each = shares.share(entry(cell, "law", "table")), shares.share(entry(cell, "law", "rows"))
         yield Step(
             f"{cell.name}/table",
             lambda _, c=cell, s=share: laws.observe_table(  # type: ignore[misc]
-                context, c, arm, table_draws(context, c, s), suite.law.batch
+                context, c, arm, table_draws(context, c, s)
             ),
         )
         yield Step(

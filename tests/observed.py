@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from draftgate.canaries.checks.base import Case
+from draftgate.canaries.checks.law import own_batch_tokens
 from draftgate.canaries.checks.registry import CHECKS, judge, ledger
 from draftgate.canaries.contracts import Finding
-from draftgate.canaries.observations import laws
+from draftgate.canaries.observations import laws, own_batch
 from draftgate.canaries.observations.context import Context
+from draftgate.engine.sampling import next_token_probs
 from draftgate.suites import loader
 from draftgate.suites.suite import Canary, Cell, Suite
 
@@ -178,7 +180,7 @@ def law_observations() -> dict[str, Any]:
     }
     return {
         "sampled/table": table,
-        "sampled/own_batch": table,
+        "sampled/own_batch": {"answers": plain_answers(SAMPLED)},
         "recorded": recorded,
         "sampled/rows": {
             "draws": draws,
@@ -186,6 +188,21 @@ def law_observations() -> dict[str, Any]:
             "counts": [whole(law, draws) for law in laws.row_laws(rows, sampling, spanned)],
         },
     }
+
+
+def plain_answers(cell: Cell) -> list[list[int]]:
+    """Long answers on the cell's far table, each token drawn from its law: as many as the design asks for."""
+    known = own_batch.far(context(), cell)
+    sampling, rng = laws.law_sampling(cell, known.target.vocabulary), np.random.default_rng(1)
+    share = ledger(suite(), "reference").share(f"{SAMPLED.name}/law/own batch")
+    answers = []
+    for _ in range(own_batch.answers(own_batch_tokens(suite(), share), cell)):
+        text = list(known.prompt)
+        for _ in range(own_batch.LONG):
+            law = next_token_probs(known.target.law(text)[None, None], [sampling])[0, 0]
+            text.append(int(rng.choice(len(law), p=law)))
+        answers.append(text[len(known.prompt) :])
+    return answers
 
 
 def whole(law: Any, draws: int) -> list[int]:

@@ -51,17 +51,18 @@ class Walk:
         return p
 
 
-class ResidualOfPAlone(Walk):
-    """After a rejection the last token is drawn from p itself (F06), but only where one row is decoded alone."""
+class ResidualOfPAt(Walk):
+    """After a rejection the last token is drawn from p itself (F06), but only where exactly `at` rows are decoded."""
 
-    rows = 0
+    def __init__(self, at: int) -> None:
+        self.at, self.rows = at, 0
 
     def verify(self, trees: Any, probs: Any, chances: Any) -> list[Accepted]:
         self.rows = len(trees)
         return super().verify(trees, probs, chances)
 
     def residual(self, p: Any, q: Any) -> Any:
-        return p if self.rows == 1 else super().residual(p, q)
+        return p if self.rows == self.at else super().residual(p, q)
 
 
 class KeepsFirstUnseen(Walk):

@@ -15,14 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ...stats import binomial, chi_square, support
+from ...stats import kolmogorov_smirnov as ks
 from ...stats.counts import cells_after_pooling
 from ...stats.decision import Decision, decide
-from ...stats.design import Design, binomial_detectable, rate_draws
+from ...stats.design import Design, binomial_detectable, ks_draws, rate_draws
 from ...stats.evidence import Evidence
 from ...suites.suite import Cell, Suite
 from ..contracts import Finding, Reason, Status
-from ..observations import laws
-from ..observations.context import Context
+from ..observations import laws, own_batch
+from ..observations.context import Context, seed_of
 from .base import Case, worst
 
 Floats = npt.NDArray[np.float64]
@@ -39,6 +40,8 @@ class Judged:
     @property
     def words(self) -> str:
         """How far the draws are from the law."""
+        if self.evidence.test == ks.TEST:
+            return f"gap {self.evidence.statistic:.3f}"
         distance = self.evidence.details.get("total_variation")
         if distance is None:
             return f"{self.evidence.statistic:.0f} of {self.evidence.n} draws speak against it"
@@ -63,9 +66,8 @@ def compare(counts: Sequence[int], law: Floats, hypothesis: str, rates: Rates) -
     draws, forbidden = int(observed.sum()), int(observed[law == 0].sum())
     chances = {"false_alarm": rates.share, "miss": rates.miss}
     if forbidden or not draws or (law > 0).sum() == 1:
-        evidence = support.outside_support(forbidden, draws, hypothesis=hypothesis)
-        design = support.design(max(draws, 1), **chances)
-    elif cells_after_pooling(law, draws, floor=chi_square.expected_floor(rates.share)) == 1:
+        return _outside(forbidden, draws, hypothesis, rates)
+    if cells_after_pooling(law, draws, floor=chi_square.expected_floor(rates.share)) == 1:
         best = int(law.argmax())
         evidence = binomial.known_rate(int(observed[best]), draws, rate=float(law[best]), hypothesis=hypothesis)
         design = binomial.design(draws, rate=float(law[best]), **chances)
@@ -73,6 +75,12 @@ def compare(counts: Sequence[int], law: Floats, hypothesis: str, rates: Rates) -
         floor = chi_square.expected_floor(rates.share)
         evidence = chi_square.goodness_of_fit(observed, law, hypothesis=hypothesis, floor=floor)
         design = chi_square.design(draws, law, **chances)
+    return Judged(evidence=evidence, design=design, decision=decide(evidence, design, effect=rates.effect))
+
+
+def _outside(forbidden: int, draws: int, hypothesis: str, rates: Rates) -> Judged:
+    evidence = support.outside_support(forbidden, draws, hypothesis=hypothesis)
+    design = support.design(max(draws, 1), false_alarm=rates.share, miss=rates.miss)
     return Judged(evidence=evidence, design=design, decision=decide(evidence, design, effect=rates.effect))
 
 
@@ -96,10 +104,11 @@ class LawOfARound:
         """FAIL for one law that does not fit."""
         table, rows, recorded = case.observed("table"), case.observed("rows"), case.observed("recorded")
         few = case.observed("own_batch")
-        if short := table["short"] + rows["short"] + few["short"]:
+        cut = sum(len(answer) < own_batch.LONG for answer in few["answers"])
+        if short := table["short"] + rows["short"] + cut:
             return self._too_short(case, short)
         many = {**self._table(case.law, table), **self._rows(case.law, rows, recorded)}
-        judged = many | {"own batch": (own := self._own_batch(case, few))}
+        judged = many | (own := self._own_batch(case, few["answers"]))
         failed = [test for test, one in judged.items() if one.decision is Decision.FAIL]
         status = worst([one.decision for one in judged.values()])
         weakest = max(one.design.detectable for one in many.values())
@@ -107,7 +116,7 @@ class LawOfARound:
         distance = max(one.evidence.details.get("total_variation", 0.0) for one in many.values())
         summary = (
             f"{table['draws']} rounds on the table, {rows['draws']} on recorded rows, "
-            f"{few['draws']} on a table {_at_once(case.cell.batch)}"
+            f"{next(iter(own.values())).evidence.n} tokens {_at_once(case.cell.batch)}"
         )
         if failed:
             summary += "; not the target's law: " + ", ".join(f"{test} ({judged[test].words})" for test in failed)
@@ -120,8 +129,9 @@ class LawOfARound:
             evidence=tuple(one.evidence.to_json() for one in judged.values()),
             design=tuple(one.design.to_json() for one in judged.values()),
             seen=f"a law off by a total variation of {weakest:.3f} once its rarest {merged:.0%} count as one outcome, "
-            f"where {case.suite.law.batch} rows are decoded at once, of {own.design.detectable:.2f} "
-            f"once its rarest {own.evidence.details.get('pooled_mass', 0.0):.0%} do {_at_once(case.cell.batch)}",
+            f"where {case.suite.law.batch} rows are decoded at once; a gap of "
+            f"{max(one.design.detectable for one in own.values()):.3f} in the CDF of tokens "
+            f"{_at_once(case.cell.batch)}",
             figures={"draws_table": table["draws"], "draws_rows": rows["draws"], "total_variation": distance},
         )
 
@@ -135,13 +145,24 @@ class LawOfARound:
             figures={"short": short},
         )
 
-    def _own_batch(self, case: Case, few: Any) -> Judged:
-        known = laws.table(_context(case), case.cell)
-        length = case.suite.law.draft_length + 1
-        joint = laws.round_law(known, laws.law_sampling(case.cell, known.target.vocabulary), length)
-        design = case.suite.design
-        rates = Rates(share=case.share(self.name, "own batch"), miss=design.miss, effect=design.own_batch_effect)
-        return compare(few["counts"], joint, f"{length} tokens follow p {_at_once(case.cell.batch)}", rates)
+    def _own_batch(self, case: Case, answers: list[list[int]]) -> dict[str, Judged]:
+        """Each token's place in its own law, in two orders; a token that its law forbids is proof."""
+        context = _context(case)
+        known = own_batch.far(context, case.cell)
+        placed = own_batch.place(known, laws.law_sampling(case.cell, known.target.vocabulary), answers)
+        rates = _own_batch_rates(case.suite, case.share(self.name, "own batch"))
+        if forbidden := int((placed.mass == 0).sum()):
+            words = f"a token that its law forbids {_at_once(case.cell.batch)}"
+            return {"own batch": _outside(forbidden, len(placed.mass), words, rates)}
+        uniforms = np.random.default_rng(seed_of(case.seed, case.cell.name, "own batch")).uniform(size=len(placed.mass))
+        found = {}
+        for order, below in (("likelihood", placed.likelihood), ("target over draft", placed.ratio)):
+            places = ks.randomised_pit(below, placed.mass, uniforms)
+            evidence = ks.uniform_ks(places, hypothesis=f"by {order}, tokens follow p {_at_once(case.cell.batch)}")
+            design = ks.design(len(places), false_alarm=rates.share, miss=rates.miss)
+            decision = decide(evidence, design, effect=rates.effect)
+            found[f"own batch by {order}"] = Judged(evidence=evidence, design=design, decision=decision)
+        return found
 
     def _table(self, case: Case, table: Any) -> dict[str, Judged]:
         known = laws.table(_context(case), case.cell)
@@ -201,13 +222,10 @@ def table_draws(context: Context, cell: Cell, share: float) -> int:
     return max(joint, first, acceptance_draws(context.suite, share))
 
 
-def own_batch_draws(context: Context, cell: Cell, share: float) -> int:
-    """Draws on the table at the cell's own batch: whole batches, enough for that larger effect."""
-    design, known = context.suite.design, laws.table(context, cell)
-    sampling = laws.law_sampling(cell, known.target.vocabulary)
-    joint = laws.round_law(known, sampling, context.suite.law.draft_length + 1)
-    needed = draws_needed(joint, Rates(share=share, miss=design.miss, effect=design.own_batch_effect))
-    return -(-needed // cell.batch) * cell.batch
+def own_batch_tokens(suite: Suite, share: float) -> int:
+    """Tokens at a cell's own batch after which their places show the suite's effect, in either order."""
+    rates = _own_batch_rates(suite, share)
+    return ks_draws(rates.effect, false_alarm=rates.share, miss=rates.miss)
 
 
 def acceptance_draws(suite: Suite, share: float) -> int:
@@ -223,6 +241,11 @@ def row_draws(context: Context, cell: Cell, recorded: Any, share: float) -> int:
     length = laws.spanned(context.candidate.draft_length)
     needed = laws.row_laws(known, laws.law_sampling(cell, known.target.vocabulary), length)
     return max(draws_needed(law, _law_rates(context.suite, share / length)) for law in needed)
+
+
+def _own_batch_rates(suite: Suite, share: float) -> Rates:
+    """Tokens are placed in two orders, which halve the share."""
+    return Rates(share=share / 2, miss=suite.design.miss, effect=suite.design.own_batch_effect)
 
 
 def _law_rates(suite: Suite, share: float) -> Rates:

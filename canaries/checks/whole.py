@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...suites.suite import Canary
-from ..observations import laws
+from ..observations import laws, own_batch
 from ..observations.answers import by_arm, fork, forks
 from ..observations.pairs import BASELINE, CANDIDATE, order
 from .base import Case
 from .forking import noise_of
+from .law import own_batch_tokens
 
 REPLAYED = ("margin", "gap", "below", "prob", "outside")
 
@@ -114,9 +115,20 @@ def _replayed(turn: Mapping[str, Any]) -> bool:
     return bool(fresh) and turn["kept"] >= 0 and (live == fresh or _cover([turn["replay"] or {}], [live]))
 
 
-def table(case: Case, name: str = "table") -> bool:
+def answers_at_own_batch(case: Case) -> bool:
+    """Every answer that the design asks for is there, and made of tokens of the table."""
+    answers, cell = case.observed("own_batch")["answers"], case.cell
+    tokens = own_batch_tokens(case.suite, case.share("law", "own batch"))
+    return (
+        len(answers) == own_batch.answers(tokens, cell)
+        and all(answer and len(answer) <= own_batch.LONG for answer in answers)
+        and {token for answer in answers for token in answer} <= set(range(case.suite.law.vocabulary))
+    )
+
+
+def table(case: Case) -> bool:
     """Every draw on the table was counted, once in each count."""
-    found, law = case.observed(name), case.suite.law
+    found, law = case.observed("table"), case.suite.law
     first, counts, draws = found["first"], found["counts"], found["draws"]
     return (
         (len(first), len(counts)) == (law.vocabulary, law.vocabulary ** (law.draft_length + 1))
@@ -163,6 +175,6 @@ _WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "synthetic": variants("synthetic", synthetic_labels, lambda case: case.suite.synthetic.prompts),
     "conversation": conversation,
     "table": table,
-    "own_batch": lambda case: table(case, "own_batch"),
+    "own_batch": answers_at_own_batch,
     "rows": rows,
 }

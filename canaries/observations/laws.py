@@ -73,17 +73,14 @@ def first_law(known: Known, sampling: Sampling) -> Floats:
     return _law_after(known.target, known.prompt, sampling)
 
 
-def observe_table(context: Context, cell: Cell, arm: Arm, draws: int, batch: int) -> dict[str, Any]:
-    """Counts of the first token and of the tokens of the first round, with how often its first node was accepted.
-
-    `batch` rows are decoded in one call.
-    """
+def observe_table(context: Context, cell: Cell, arm: Arm, draws: int) -> dict[str, Any]:
+    """Counts of the first token and of the tokens of the first round, with how often its first node was accepted."""
     known = table(context, cell)
     length, vocabulary = context.suite.law.draft_length + 1, known.target.vocabulary
     counts, first = np.zeros(vocabulary**length, np.int64), np.zeros(vocabulary, np.int64)
     proposed = accepted = short = 0
     place = vocabulary ** np.arange(length - 1, -1, -1)
-    for generations in _draws(context, cell, arm, known, Drawn(draws, length + 1, batch)):
+    for generations in continuations(context, cell, arm, known, Drawn(draws, length + 1, context.suite.law.batch)):
         long = [generation for generation in generations if len(generation.tokens) > length]
         short += len(generations) - len(long)
         tokens = np.array([generation.tokens[: length + 1] for generation in long]).reshape(-1, length + 1)
@@ -149,7 +146,7 @@ def observe_rows(context: Context, cell: Cell, arm: Arm, recorded: Mapping[str, 
     known = rows(context, cell, np.array(recorded["target"]), np.array(recorded["draft"]))
     length = spanned(arm.draft_length)
     counts, short = np.zeros((length, known.target.vocabulary), np.int64), 0
-    for generations in _draws(context, cell, arm, known, Drawn(draws, length + 1, context.suite.law.batch)):
+    for generations in continuations(context, cell, arm, known, Drawn(draws, length + 1, context.suite.law.batch)):
         long = [generation.tokens[1 : length + 1] for generation in generations if len(generation.tokens) > length]
         short += len(generations) - len(long)
         np.add.at(counts, (np.arange(length), np.array(long, np.int64).reshape(-1, length)), 1)
@@ -217,7 +214,7 @@ class Drawn(NamedTuple):
     batch: int
 
 
-def _draws(context: Context, cell: Cell, arm: Arm, known: Known, much: Drawn) -> Iterator[list[Generation]]:
+def continuations(context: Context, cell: Cell, arm: Arm, known: Known, much: Drawn) -> Iterator[list[Generation]]:
     """Continuations of the prompt, each with a seed of its own, batch by batch."""
     engine = arm.on(known.target, known.draft)
     sampling = law_sampling(cell, known.target.vocabulary)

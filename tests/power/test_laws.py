@@ -33,11 +33,11 @@ from plants import (
     strategies,
 )
 
-from draftgate.canaries.checks.law import own_batch_draws, row_draws, table_draws
+from draftgate.canaries.checks.law import own_batch_tokens, row_draws, table_draws
 from draftgate.canaries.contracts import Reason, Status
 from draftgate.canaries.faults import registry as faults
 from draftgate.canaries.faults.innocent import ShorterDrafts
-from draftgate.canaries.observations import laws
+from draftgate.canaries.observations import laws, own_batch
 from draftgate.canaries.observations.context import Context
 from draftgate.canaries.targets.reference import ReferenceTarget
 from draftgate.canaries.targets.strategies import Strategies
@@ -68,12 +68,12 @@ def recorded():
 
 @cache
 def draws(k: int) -> tuple[int, int, int]:
-    """As many as the suite's effects ask for: on the table, on rows, and at the cell's own batch."""
+    """As many as the suite's effects ask for: on the table, on rows, and tokens at the cell's own batch."""
     made, shares = context(arm(Strategies(), k=k)), observed.case({}, "sampled", of=suite())
     return (
         table_draws(made, CELL, shares.share("law", "table")),
         row_draws(made, CELL, recorded(), shares.share("law", "rows")),
-        own_batch_draws(made, CELL, shares.share("law", "own batch")),
+        own_batch_tokens(suite(), shares.share("law", "own batch")),
     )
 
 
@@ -88,8 +88,8 @@ def findings(arm: ReferenceTarget):
     observations = {
         "sampled/pairs": observed.pairs(CELL),
         "recorded": recorded(),
-        "sampled/table": laws.observe_table(made, CELL, arm.variant("draft", k=K), draws(k)[0], suite().law.batch),
-        "sampled/own_batch": laws.observe_table(made, CELL, arm.variant("draft", k=K), draws(k)[2], CELL.batch),
+        "sampled/table": laws.observe_table(made, CELL, arm.variant("draft", k=K), draws(k)[0]),
+        "sampled/own_batch": own_batch.observe(made, CELL, arm, draws(k)[2]),
         "sampled/rows": laws.observe_rows(made, CELL, arm, recorded(), draws(k)[1]),
     }
     return [observed.judged(check, observations, "sampled", of=suite(), k=k) for check in ("law", "acceptance")]

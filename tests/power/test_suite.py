@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 from arms import context, draft, smoke
-from plants import ResidualOfPAlone
+from plants import ResidualOfPAt
 
 from draftgate.canaries.checks.base import Case
-from draftgate.canaries.checks.law import own_batch_draws, row_draws, table_draws
+from draftgate.canaries.checks.law import own_batch_tokens, row_draws, table_draws
 from draftgate.canaries.checks.registry import CHECKS, ledger
 from draftgate.canaries.contracts import Reason, Status, Verdict
 from draftgate.canaries.faults import registry
-from draftgate.canaries.observations import laws, pairs, replays
+from draftgate.canaries.observations import laws, own_batch, pairs, replays
 from draftgate.canaries.targets.strategies import Strategies
 from draftgate.suites import loader
 
@@ -109,11 +109,11 @@ def held_by_law(strategies, cell_name):
     case = Case(suite=suite, cell=cell, header=header, observations={}, ledger=ledger(suite, "reference"))
     short, law_cell = planted.variant("draft", k=3), suite.law_cell(cell)
     table = table_draws(made, law_cell, case.law.share("law", "table"))
-    own = own_batch_draws(made, cell, case.share("law", "own batch"))
+    own = own_batch_tokens(suite, case.share("law", "own batch"))
     observations = {
         "recorded": recorded,
-        f"{law_cell.name}/table": laws.observe_table(made, law_cell, short, table, suite.law.batch),
-        f"{cell_name}/own_batch": laws.observe_table(made, cell, short, own, cell.batch),
+        f"{law_cell.name}/table": laws.observe_table(made, law_cell, short, table),
+        f"{cell_name}/own_batch": own_batch.observe(made, cell, planted, own),
         f"{law_cell.name}/rows": laws.observe_rows(
             made, law_cell, planted, recorded, row_draws(made, law_cell, recorded, case.law.share("law", "rows"))
         ),
@@ -126,6 +126,9 @@ def test_a_fault_too_fine_for_smoke_is_held_on_core(code, status):
     assert status is held_by_law(registry.find(code).apply(Strategies()) if code else Strategies(), "topk-8")
 
 
-@pytest.mark.parametrize(("cell_name", "status"), [("topk-1", Status.FAIL), ("topk-8", Status.PASS)])
-def test_a_fault_of_one_row_alone_is_held_where_rows_are_decoded_alone(cell_name, status):
-    assert status is held_by_law(Strategies(verifier=ResidualOfPAlone()), cell_name)
+@pytest.mark.parametrize("rows", [1, 8])
+@pytest.mark.parametrize("cell_name", ["topk-1", "topk-8", "topp-1", "topp-8"])
+def test_a_fault_of_one_batch_size_is_held_where_that_many_rows_are_decoded(cell_name, rows):
+    held = cell_name.endswith(str(rows))
+
+    assert (Status.FAIL if held else Status.PASS) is held_by_law(Strategies(verifier=ResidualOfPAt(rows)), cell_name)

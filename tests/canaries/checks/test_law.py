@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from observed import SAMPLED, case, context, judged, pairs, record, spoiled, suite, whole
+from observed import SAMPLED, case, judged, pairs, plain_answers, record, spoiled, suite
 
-from draftgate.canaries.checks.law import Rates, compare, draws_needed
+from draftgate.canaries.checks.law import LawOfARound, Rates, compare, draws_needed
 from draftgate.canaries.contracts import Reason, Status
-from draftgate.canaries.observations import laws
 from draftgate.stats.decision import Decision
 
 RATES = Rates(share=1e-7, miss=1e-3, effect=0.1)
@@ -33,9 +32,8 @@ def test_counts_that_follow_the_law_pass():
         lambda o: o["sampled/table"]["counts"],
         lambda o: o["sampled/rows"]["counts"][0],
         lambda o: o["sampled/rows"]["counts"][1],
-        lambda o: o["sampled/own_batch"]["counts"],
     ],
-    ids=["first", "table", "row 0", "row 1", "own batch"],
+    ids=["first", "table", "row 0", "row 1"],
 )
 def test_each_law_is_seen_when_it_is_off(where):
     finding = judged("law", spoiled(lambda o: moved(where(o), 2500)), "sampled")
@@ -121,10 +119,9 @@ def with_a_twin():
 
 
 def of_both():
-    """What both cells saw; the twin's table has a seed of its own."""
-    own, known = dict(record()["sampled/own_batch"]), laws.table(context(), replace(SAMPLED, name="twin"))
-    law = laws.round_law(known, laws.law_sampling(SAMPLED, known.target.vocabulary), suite().law.draft_length + 1)
-    return record() | {"twin/pairs": pairs(SAMPLED), "twin/own_batch": own | {"counts": whole(law, own["draws"])}}
+    """What both cells saw; the twin's far table has a seed of its own."""
+    twin = replace(SAMPLED, name="twin", batch=1)
+    return record() | {"twin/pairs": pairs(SAMPLED), "twin/own_batch": {"answers": plain_answers(twin)}}
 
 
 def test_one_law_is_judged_in_every_cell_of_its_sampling_and_spent_once():
@@ -145,11 +142,44 @@ def test_a_law_that_is_off_holds_every_cell_of_its_sampling():
 
 def test_a_law_that_is_off_in_one_cells_batch_holds_that_cell_alone():
     off = of_both()
-    moved(off["twin/own_batch"]["counts"], 2500)
+    for answer in off["twin/own_batch"]["answers"]:
+        answer[:] = [min(token, 1) for token in answer]
     found = {cell: judged("law", off, cell, of=with_a_twin()) for cell in ("sampled", "twin")}
 
     assert [Status.PASS, Status.FAIL] == [finding.status for finding in found.values()]
     assert "own batch" in found["twin"].summary
+
+
+def test_answers_at_the_own_batch_that_follow_another_law_are_a_fault():
+    def change(observations):
+        for answer in observations["sampled/own_batch"]["answers"]:
+            answer[::2] = [0] * len(answer[::2])
+
+    finding = judged("law", spoiled(change), "sampled")
+
+    assert (Status.FAIL, Reason.DISTRIBUTION) == (finding.status, finding.reason)
+    assert "own batch by" in finding.summary
+
+
+def test_one_answer_at_the_own_batch_that_was_cut_is_a_fault():
+    finding = judged("law", spoiled(lambda o: o["sampled/own_batch"]["answers"][0].pop()), "sampled")
+
+    assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
+
+
+def test_one_token_that_the_law_forbids_at_the_own_batch_is_proof():
+    cell = replace(SAMPLED, top_k=1)
+    of = replace(suite(), cells=(suite().cells[0], cell))
+    best = {"sampled/own_batch": {"answers": plain_answers(cell)}}
+    answers = best["sampled/own_batch"]["answers"]
+
+    def own():
+        return LawOfARound()._own_batch(case(best, "sampled", of=of), answers)
+
+    assert all(one.decision is Decision.PASS for one in own().values())
+    answers[0][-1] = (answers[0][-1] + 1) % suite().law.vocabulary
+    assert ["support.outside_support"] == [one.evidence.test for one in own().values()]
+    assert all(one.decision is Decision.FAIL for one in own().values())
 
 
 def test_a_cell_is_not_judged_by_another_cells_answers():

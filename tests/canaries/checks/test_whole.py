@@ -139,8 +139,18 @@ def test_more_accepted_than_drawn_is_no_evidence():
     assert judged("acceptance", observations, "sampled").status is Status.INCONCLUSIVE
 
 
-def test_draws_lost_at_the_cells_own_batch_are_no_evidence():
-    finding = judged("law", spoiled(lambda o: o["sampled/own_batch"]["counts"].__setitem__(0, 0)), "sampled")
+OWN_BATCH = {
+    "an answer less": lambda answers: answers.pop(),
+    "an answer more": lambda answers: answers.append(answers[0]),
+    "an empty answer": lambda answers: answers[0].clear(),
+    "a token too many": lambda answers: answers[0].append(0),
+    "no token of the table": lambda answers: answers[0].__setitem__(0, 9),
+}
+
+
+@pytest.mark.parametrize("change", OWN_BATCH.values(), ids=OWN_BATCH)
+def test_answers_at_the_cells_own_batch_must_be_those_that_were_asked_for(change):
+    finding = judged("law", spoiled(lambda o: change(o["sampled/own_batch"]["answers"])), "sampled")
 
     assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
 
