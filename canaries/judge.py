@@ -58,7 +58,7 @@ def judged(folder: Path) -> dict[str, Any]:
     again = sound(judge_record, found)
     if _unable(again):
         return again  # what can be said here, where programs cannot be run in isolation
-    if different := records.difference(stored, again, ignore=summaries.OF_THE_JUDGE):
+    if different := summaries.difference(stored, again):
         raise RecordBroken(f"{folder}: summary.json is not what its record gives ({different}); run --resume judges it")
     return stored
 
