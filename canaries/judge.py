@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,10 @@ def judge_record(record: records.Record) -> dict[str, Any]:
         raise RecordBroken(f"the candidate's draft length is not from 0 to {MOST}; run it again with another --out")
     shares = ledger(suite, "reference")
     required = {cell.name: suite.required["reference"].checks_for(cell) for cell in suite.cells}
+    case = Case(suite=suite, cell=suite.cells[0], header=header, observations=record.observations, ledger=shares)
     findings: list[Finding] = []
     for cell in suite.cells:
-        case = Case(suite=suite, cell=cell, header=header, observations=record.observations, ledger=shares)
-        findings += [judge(CHECKS[name], case) for name in required[cell.name]]
+        findings += [judge(CHECKS[name], replace(case, cell=cell)) for name in required[cell.name]]
     return summaries.summarise(
         summaries.Case(
             header=header,
@@ -57,7 +58,7 @@ def judged(folder: Path) -> dict[str, Any]:
     again = sound(judge_record, found)
     if _unable(again):
         return again  # what can be said here, where programs cannot be run in isolation
-    if different := records.difference(stored, again, ignore=summaries.OF_THE_JUDGE):
+    if different := summaries.difference(stored, again):
         raise RecordBroken(f"{folder}: summary.json is not what its record gives ({different}); run --resume judges it")
     return stored
 

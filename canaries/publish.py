@@ -79,7 +79,7 @@ def _judged_again(stored: dict[str, Any], found: record.Record, judge: Judge) ->
     if verdicts != {"PASS"}:
         worst = next(verdict for verdict in ("HOLD", "LOSSY", *verdicts) if verdict in verdicts)
         raise NotPublishable(f"the verdict is {worst}, and only a PASS is published; read it with draftgate report")
-    if different := record.difference(stored, again, ignore=summary.OF_THE_JUDGE):
+    if different := summary.difference(stored, again):
         raise NotPublishable(f"summary.json is not what its record gives ({different}); judge it again with --resume")
     if stored["fault"]:
         raise NotPublishable(f"the fault {stored['fault']} was planted in this run; run without --fault")

@@ -6,6 +6,7 @@ Decides nothing: the verdict is `gate.judge`'s. The same record gives the same s
 from __future__ import annotations
 
 import math
+import platform
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,20 @@ def read(folder: Path) -> dict[str, Any]:
             "judge it again with --resume"
         )
     return summary
+
+
+def difference(stored: Mapping[str, Any], again: Mapping[str, Any]) -> str | None:
+    """Where two summaries of one record differ in more than the judge; None where they do not.
+
+    Names both Pythons where they differ: programs that a model wrote are run again when they are judged.
+    """
+    found = record.difference(stored, again, ignore=OF_THE_JUDGE)
+    there, here = stored["identity"].get("machine", {}).get("python"), platform.python_version()
+    if found and there and there != here:
+        found += (
+            f"; judged under Python {here}, recorded under {there}: programs may end otherwise, so judge it under that"
+        )
+    return found
 
 
 def _checked(document: Any, name: str) -> dict[str, Any]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import observed
 
 from draftgate.suites import loader
 from draftgate.suites.suite import Canary, Conversation, Suite
@@ -82,6 +86,7 @@ def canary(number: int, turns: tuple[str, ...]) -> Canary:
     return Canary(id=f"multi-turn-{number}", kind="multi_turn", messages=tuple(messages[:-1]), expect="x")
 
 
+TOKENS = (*observed.ANSWER, observed.EOS)
 CANARIES = tuple(canary(number, turns) for number, turns in enumerate(TALKS, start=1))
 
 
@@ -107,3 +112,29 @@ def folder(place: Path) -> Path:
     (made / "suite.toml").write_text(SETTINGS.lstrip(), encoding="utf-8")
     loader.freeze(made)
     return made
+
+
+def turn(
+    name: str, kept: int, tokens: Sequence[int] = TOKENS, margin: Sequence[float] | None = None, **answer: Any
+) -> dict[str, Any]:
+    """One recorded turn, its prompt nine tokens longer than what was kept; the live answer changed as told."""
+    live = observed.generation(name, tokens) | answer
+    replay = None if margin is None else observed.replay(len(tokens), margin=margin)
+    return {
+        "prompt": kept + 9,
+        "kept": kept,
+        "live": live,
+        "fresh": observed.generation(name, TOKENS, kept=None),
+        "replay": replay,
+    }
+
+
+def played(**changed: Any) -> dict[str, Any]:
+    """A recorded conversation. Four dialogues of three turns; the last turn of the last one is changed."""
+    found = [
+        {"canary": canary.id, "turns": [turn(f"{canary.id}/{n}", 20 * (n - 1)) for n in (1, 2, 3)]}
+        for canary in CANARIES
+    ]
+    if changed:
+        found[-1]["turns"][-1] = turn(f"{CANARIES[-1].id}/3", 40, **changed)
+    return {"dialogues": found}

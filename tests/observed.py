@@ -20,6 +20,7 @@ from draftgate.canaries.checks.registry import CHECKS, judge, ledger
 from draftgate.canaries.contracts import Finding
 from draftgate.canaries.observations import laws, own_batch
 from draftgate.canaries.observations.context import Context
+from draftgate.canaries.observations.replays import NOISE_ROWS
 from draftgate.engine.sampling import next_token_probs
 from draftgate.suites import loader
 from draftgate.suites.suite import Canary, Cell, Suite
@@ -126,7 +127,7 @@ def replays(cell: Cell, canaries: Sequence[Canary] = CANARIES) -> dict[str, Any]
     logits = {f"width {width}": NOISE for width in suite().noise.widths} | {"alone": NOISE}
     length = len(ANSWER) + 1
     return {
-        "noise": {"logits": logits, "positions": 40},
+        "noise": {"logits": logits, "positions": length * len(canaries[:NOISE_ROWS])},
         "census": [replay(length) for _ in canaries] if cell.greedy else [],
         "candidate": [replay(length) for _ in names],
         "replayed": names,

@@ -20,7 +20,7 @@ from ..observations.answers import by_arm, fork
 from .base import STATUS, Case, not_observed
 from .law import _context
 from .variants import idle_variants
-from .whole import whole
+from .whole import hole
 
 
 class Acceptance:
@@ -40,8 +40,8 @@ class Acceptance:
         return self._greedy(case, figures) if case.cell.greedy else self._sampled(case, figures)
 
     def _greedy(self, case: Case, figures: dict[str, Any]) -> Finding:
-        if not whole(case, "synthetic"):
-            return not_observed(self.name, case)
+        if why := hole(case, "synthetic"):
+            return not_observed(self.name, case, why)
         synthetic = case.observed("synthetic")
         wrong, idle = impossible(synthetic), idle_variants(synthetic["variants"])
         if idle and not wrong:
@@ -64,8 +64,8 @@ class Acceptance:
         )
 
     def _sampled(self, case: Case, figures: dict[str, Any]) -> Finding:
-        if not whole(case, "table"):
-            return not_observed(self.name, case)
+        if why := hole(case, "table"):
+            return not_observed(self.name, case, why)
         table = case.observed("table")
         known = laws.table(_context(case), case.law.cell)
         options = case.candidate.get("options", {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ...stats.decision import Decision
@@ -16,23 +16,33 @@ STATUS = {
     Decision.FAIL: Status.FAIL,
     Decision.INCONCLUSIVE: Status.INCONCLUSIVE,
 }
+NOT_MADE = "the record holds no observation for this check; run again"
 LAW = frozenset({"table", "rows"})  # made once for all cells with the same sampling parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One cell of a record, with the suite it was made for and the ledger that was split before any data."""
+    """One cell of a record, with the suite it was made for and the ledger that was split before any data.
+
+    `holes` remembers which of the record's observations are no evidence, and why: all cells of a record share it.
+    """
 
     suite: Suite
     cell: Cell
     header: Mapping[str, Any]
     observations: Mapping[str, Any]
     ledger: Ledger
+    holes: dict[str, str | None] = field(default_factory=dict, repr=False, compare=False)
 
     def observed(self, name: str) -> Any:
         """The cell's observation `name`, or the run's; None where it was not made."""
+        return self.observations.get(self.key(name))
+
+    def key(self, name: str) -> str:
+        """What the observation is called in the record."""
         cell = self.law.cell if name in LAW else self.cell
-        return self.observations.get(f"{cell.name}/{name}", self.observations.get(name))
+        own = f"{cell.name}/{name}"
+        return own if own in self.observations else name
 
     @property
     def law(self) -> Case:
@@ -95,8 +105,8 @@ class Certain:
         return ()
 
 
-def not_observed(check: str, case: Case) -> Finding:
-    """The finding where the record lacks what a check needs: nothing to look at, or nothing looked at."""
+def not_observed(check: str, case: Case, why: str = NOT_MADE) -> Finding:
+    """The finding where the record lacks what a check needs, and why: nothing to look at, or nothing looked at."""
     if not case.draft_length:
         return Finding(
             check=check, cell=case.cell.name, status=Status.NOT_EXERCISED, summary="the candidate does not speculate"
@@ -106,7 +116,7 @@ def not_observed(check: str, case: Case) -> Finding:
         cell=case.cell.name,
         status=Status.INCONCLUSIVE,
         reason=Reason.INCOMPLETE,
-        summary="the record holds no observation for this check; run again",
+        summary=why,
     )
 
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from ...engine.request import Generation
 from ...stats.design import rate_detectable, rate_draws
 from ..contracts import Finding, Reason, Status
-from ..observations.answers import Fork, fork
+from ..observations.answers import Fork, fork, shown
+from .algebra import complaint
 from .base import Case, Certain, not_observed
 from .forking import explained, tolerance
 
@@ -37,13 +38,16 @@ class Conversation(Certain):
     observes = ("conversation", "replays")
 
     def judge(self, case: Case) -> Finding:
-        """FAIL for one answer that the live cache changed; PASS needs enough answers that began from one."""
+        """FAIL for an answer that the live cache changed or that miscounts; PASS needs enough that began from one."""
         if case.suite.conversation is None:
             return not_observed(self.name, case)
         played = list(turns(case.observed("conversation")))
         limit, live = tolerance(case), [turn for turn in played if turn.resumed]
         found = [(turn, forked) for turn in played if (forked := differs(turn))]
         bad = [turn for turn, forked in found if not explained(forked, turn.fresh.tokens, turn.replay or {}, limit)]
+        bad += [turn for turn in played if not differs(turn) and shown(turn.live) != shown(turn.fresh)]
+        miscounts = (_miscount(case, turn, case.suite.conversation.tokens) for turn in played)
+        wrong = next(filter(None, miscounts), None)
         detectable = rate_detectable(len(live), miss=case.suite.design.miss)
         effect = case.suite.conversation.effect
         short = max(0, rate_draws(effect, miss=case.suite.design.miss) - len(live))
@@ -53,6 +57,8 @@ class Conversation(Certain):
         if bad:
             status, reason = Status.FAIL, Reason.CORRECTNESS
             summary = f"{len(bad)} of {len(played)} answers differ from those of a fresh cache, first {_apart(bad[0])}"
+        elif wrong:
+            status, reason, summary = Status.FAIL, Reason.METRICS, wrong
         elif not drafted:
             status, reason = Status.NOT_EXERCISED, Reason.NOT_EXERCISED
             summary = "nothing was drafted on a live cache" if live else NEVER_LIVE
@@ -90,6 +96,12 @@ def turns(observed: Mapping[str, Any]) -> Iterator[Turn]:
 def differs(turn: Turn) -> Fork | None:
     """Where the live answer leaves the fresh one."""
     return fork(turn.name, "", turn.fresh.tokens, turn.live.tokens)
+
+
+def _miscount(case: Case, turn: Turn, limit: int) -> str | None:
+    """The first count of the live answer that does not add up."""
+    wrong = complaint(turn.live, case.draft_length, limit, case.header["eos"])
+    return f"{turn.name}: {wrong}" if wrong else None
 
 
 def _apart(turn: Turn) -> str:

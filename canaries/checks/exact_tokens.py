@@ -21,7 +21,7 @@ from ...stats.design import Design, rate_detectable, rate_draws
 from ...stats.evidence import Evidence
 from ...suites.suite import Cell, Suite
 from ..contracts import Finding, Reason, Status
-from ..observations.answers import Fork, by_arm, forks
+from ..observations.answers import Fork, by_arm, forks, shown
 from .base import Case, worst
 from .forking import noise_of, tolerance, unexplained
 
@@ -134,11 +134,7 @@ def _garbled(pairs: Mapping[str, Any]) -> list[str]:
     """Canaries whose ids are the baseline's, and whose text or finish reason is not."""
     first = {a.canary: a.generation for a in by_arm(pairs, "baseline") if a.repeat == 0}
     same = [a for a in by_arm(pairs, "candidate") if a.generation.tokens == first[a.canary].tokens]
-    return sorted({a.canary for a in same if _told(a.generation) != _told(first[a.canary])})
-
-
-def _told(generation: Generation) -> tuple[str, str]:
-    return generation.text, generation.finish
+    return sorted({a.canary for a in same if shown(a.generation) != shown(first[a.canary])})
 
 
 def _apart(case: Case, first: Fork) -> str:

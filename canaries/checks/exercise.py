@@ -10,6 +10,7 @@ from ...engine.request import Generation
 from ..contracts import Finding, Status
 from ..observations.answers import by_arm
 from .base import Case, Certain
+from .whole import whole
 
 
 class Exercised(Certain):
@@ -46,8 +47,8 @@ class Exercised(Certain):
 
 
 def _synthetic(case: Case) -> list[Generation]:
-    """Answers of the synthetic drafters, where they were observed."""
-    variants = (case.observed("synthetic") or {"variants": {}})["variants"].values()
+    """Answers of the synthetic drafters, where they are evidence."""
+    variants = case.observed("synthetic")["variants"].values() if whole(case, "synthetic") else ()
     return [Generation.from_json(generation) for variant in variants for generation in variant["generations"]]
 
 

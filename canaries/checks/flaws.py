@@ -9,6 +9,9 @@ from enum import StrEnum
 from typing import Any, NamedTuple, NoReturn
 
 from ...suites.dialect import validator
+from ..isolation import timed
+
+SECONDS = 1.0  # of processor time to hold one answer against its schema; an honest one takes a thousandth
 
 
 class Flaw(StrEnum):
@@ -22,6 +25,7 @@ class Flaw(StrEnum):
     NOT_FINITE = "NaN, Infinity or a number too large"
     TOO_DEEP = "nested too deeply"
     NOT_BY_SCHEMA = "not by its schema"
+    TOO_SLOW = f"takes more than {SECONDS:g} s to hold against its schema"
     NOT_A_CALL = "a line that is no tool call"
     OTHER_CALLS = "other calls than asked, or more, or fewer"
     UNKNOWN_TOOL = "a tool that is not offered"
@@ -63,9 +67,12 @@ def document(text: str) -> Any:
 
 
 def satisfies(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether JSON Schema accepts the value. Raises NotStrict where the value is too large or deep to be compared."""
+    """Whether JSON Schema accepts the value. Raises NotStrict where that cannot be told: too large, deep or slow."""
     try:
-        return bool(validator(schema).is_valid(value))
+        with timed.limited(SECONDS):
+            return bool(validator(schema).is_valid(value))
+    except timed.TimeIsUp:  # references that multiply, or a pattern that goes back and forth
+        raise NotStrict(Flaw.TOO_SLOW) from None
     except OverflowError:  # `multipleOf` divides, and an integer may be too large for a float
         raise NotStrict(Flaw.NOT_FINITE) from None
     except RecursionError:  # a schema that refers to itself, or items that are compared

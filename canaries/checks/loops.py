@@ -18,7 +18,7 @@ from ...suites.suite import Cell, Loops, Suite
 from ..contracts import Finding, Reason, Status
 from ..observations.answers import Answered, answers
 from .base import STATUS, Case, entry, not_observed
-from .whole import whole
+from .whole import hole
 
 TEST = "rate"
 
@@ -36,8 +36,11 @@ class Degenerate:
     def judge(self, case: Case) -> Finding:
         """FAIL where the candidate alone loops too often; PASS needs enough pairs to have seen the suite's effect."""
         numbers = case.suite.loops
-        if numbers is None or not all(whole(replace(case, cell=cell), "pairs") for cell in case.suite.cells):
+        if numbers is None:
             return not_observed(self.name, case)
+        holes = (hole(replace(case, cell=cell), "pairs") for cell in case.suite.cells)
+        if why := next(filter(None, holes), None):
+            return not_observed(self.name, case, why)
         found = _pairs(case, numbers)
         both = sum(pair.baseline for pair in found)
         alone = [pair for pair in found if pair.candidate and not pair.baseline]

@@ -24,7 +24,7 @@ from .support import Support
 from .tools import flaw_of_calls
 from .validity import Validity, by_schema, exactly
 from .variants import Variants
-from .whole import whole
+from .whole import hole
 
 _ALL: tuple[Check, ...] = (
     ExactTokens(),
@@ -51,10 +51,9 @@ CHECKS: Mapping[str, Check] = {check.name: check for check in _ALL}
 
 
 def judge(check: Check, case: Case) -> Finding:
-    """What the check says; INCONCLUSIVE where an observation that it reads was not made, or has a hole."""
-    if all(whole(case, name) for name in check.observes):
-        return check.judge(case)
-    return not_observed(check.name, case)
+    """What the check says; INCONCLUSIVE, and why, where an observation that it reads is no evidence."""
+    why = next((words for name in check.observes if (words := hole(case, name))), None)
+    return not_observed(check.name, case, why) if why else check.judge(case)
 
 
 def ledger(suite: Suite, kind: str) -> Ledger:

@@ -26,6 +26,11 @@ def answers(pairs: Mapping[str, Any]) -> Iterator[Answered]:
                 yield Answered(canary, run["arm"], run["repeat"], number, Generation.from_json(generation))
 
 
+def shown(generation: Generation) -> tuple[str, str]:
+    """What a reader has of an answer beside its tokens: its text, and how it ended."""
+    return generation.text, generation.finish
+
+
 def by_arm(pairs: Mapping[str, Any], arm: str) -> list[Answered]:
     """The answers of one arm."""
     return [answer for answer in answers(pairs) if answer.arm == arm]

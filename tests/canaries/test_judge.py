@@ -31,13 +31,22 @@ def test_a_record_is_judged_without_any_target(monkeypatch):
     assert again == judge_record(record.read(made.folder))
 
 
-def test_a_record_with_a_number_beyond_floats_is_broken():
+def test_a_record_with_a_number_beyond_floats_is_no_evidence():
     made = smoke().record
     pairs = json.loads(json.dumps(made.observations["greedy-1/pairs"]))
     pairs["groups"][0]["runs"][0]["wall"] = 10**400
 
+    summary = judge_record(replace(made, observations=made.observations | {"greedy-1/pairs": pairs}))
+
+    assert summary["verdict"] == "HOLD"
+    assert "greedy-1/pairs cannot have been observed (pairs.groups[0].runs[0].wall is 1000" in json.dumps(summary)
+
+
+def test_a_record_without_a_part_of_its_header_is_broken():
+    header = {key: value for key, value in smoke().record.header.items() if key != "eos"}
+
     with pytest.raises(RecordBroken, match="does not hold together"):
-        judge.sound(judge_record, replace(made, observations=made.observations | {"greedy-1/pairs": pairs}))
+        judge.sound(judge_record, replace(smoke().record, header=header))
 
 
 def test_a_record_of_an_edited_suite_cannot_be_judged():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import platform
 
 import pytest
 from hypothesis import given
@@ -208,3 +209,20 @@ def test_whatever_a_check_says_the_summary_fits_its_schema_and_holds(reason, tex
 
     assert found["verdict"] != "PASS"
     assert documents.decode(documents.encode(found)) == found
+
+
+@pytest.mark.parametrize(("python", "told"), [("3.0.0", True), (platform.python_version(), False), (None, False)])
+def test_a_difference_names_both_pythons_where_programs_may_end_otherwise(python, told):
+    machine = {"machine": {"python": python}} if python else {}
+    stored = summary.summarise(honest_case(header=HEADER | machine))
+    again = summary.summarise(held_case(header=HEADER | machine))
+
+    found = summary.difference(stored, again)
+    assert found.startswith("verdict: ")
+    assert (f"judged under Python {platform.python_version()}, recorded under 3.0.0" in found) == told
+
+
+def test_another_python_alone_is_no_difference():
+    stored = summary.summarise(honest_case(header=HEADER | {"machine": {"python": "3.0.0"}}))
+
+    assert summary.difference(stored, stored | {"seconds": 1.0}) is None

@@ -5,34 +5,11 @@ from dataclasses import replace
 import dialogues
 import observed
 import pytest
+from dialogues import TOKENS, played, turn
 
 from draftgate.canaries.contracts import Reason, Status
 
 SUITE = replace(observed.suite(), canaries=(*observed.CANARIES, *dialogues.CANARIES), conversation=dialogues.NUMBERS)
-TOKENS = (*observed.ANSWER, observed.EOS)
-
-
-def turn(name, kept, tokens=TOKENS, margin=None, **answer):
-    live = observed.generation(name, tokens) | answer
-    replay = None if margin is None else observed.replay(len(tokens), margin=margin)
-    return {
-        "prompt": kept + 9,
-        "kept": kept,
-        "live": live,
-        "fresh": observed.generation(name, TOKENS, kept=None),
-        "replay": replay,
-    }
-
-
-def played(**changed):
-    """Four dialogues of three turns; the last turn of the last one is changed."""
-    found = [
-        {"canary": canary.id, "turns": [turn(f"{canary.id}/{n}", 20 * (n - 1)) for n in (1, 2, 3)]}
-        for canary in dialogues.CANARIES
-    ]
-    if changed:
-        found[-1]["turns"][-1] = turn(f"{dialogues.CANARIES[-1].id}/3", 40, **changed)
-    return {"dialogues": found}
 
 
 def judged(conversation, of=SUITE):
@@ -107,7 +84,7 @@ def without_cache(conversation):
 def without_drafts(conversation):
     for dialogue in conversation["dialogues"]:
         for one in dialogue["turns"]:
-            one["live"]["rounds"] = []
+            one["live"]["rounds"] = [[0, 0, 1, 0]] * 19
 
 
 @pytest.mark.parametrize(
@@ -150,3 +127,20 @@ def test_a_hole_is_no_evidence(hole):
 
 def test_a_suite_without_its_numbers_judges_nothing():
     assert judged(played(), observed.suite()).status is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"text": "Twice."}, Reason.CORRECTNESS),
+        ({"finish": "length"}, Reason.CORRECTNESS),
+        ({"rounds": []}, Reason.METRICS),
+        ({"prefill": 0}, Reason.METRICS),
+    ],
+    ids=["text", "end", "rounds", "prefill"],
+)
+def test_equal_tokens_that_are_told_otherwise_fail(answer, reason):
+    finding = judged(played(**answer))
+
+    assert (Status.FAIL, reason) == (finding.status, finding.reason)
+    assert "multi-turn-4/3" in finding.summary

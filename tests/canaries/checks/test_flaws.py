@@ -2,6 +2,7 @@
 
 import pytest
 
+from draftgate.canaries.checks import flaws
 from draftgate.canaries.checks.flaws import Flaw, Flawed, NotStrict, document, satisfies
 
 
@@ -41,6 +42,11 @@ def test_a_schema_accepts_or_does_not():
 
 
 DEEP = "[" * 500 + "]" * 500
+BOMB = {  # each step asks the next one twice, and the last is asked 2**40 times
+    "$ref": "#/$defs/0",
+    "$defs": {str(n): {"allOf": [{"$ref": f"#/$defs/{n + 1}"}] * 2} for n in range(40)} | {"40": {}},
+}
+FORKING = {"items": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}  # doubles with each level of the answer
 NESTED = {"$ref": "#/$defs/it", "$defs": {"it": {"items": {"$ref": "#/$defs/it"}}}}
 
 
@@ -50,9 +56,15 @@ NESTED = {"$ref": "#/$defs/it", "$defs": {"it": {"items": {"$ref": "#/$defs/it"}
         (10**400, {"multipleOf": 0.5}, Flaw.NOT_FINITE),
         (document(DEEP), NESTED, Flaw.TOO_DEEP),
         (document(f"[{DEEP}, {DEEP}]"), {"uniqueItems": True}, Flaw.TOO_DEEP),
+        ({}, BOMB, Flaw.TOO_SLOW),
+        (document("[" * 40 + "]" * 40), FORKING, Flaw.TOO_SLOW),
+        ("a" * 64, {"pattern": "^(a+)+$(?!.)b"}, Flaw.TOO_SLOW),
+        ({"a" * 64 + "b": 1}, {"patternProperties": {"^(a+)+$": True}, "additionalProperties": False}, Flaw.TOO_SLOW),
     ],
 )
-def test_what_a_schema_cannot_be_asked_of_is_refused_by_type(value, schema, flaw):
+def test_what_a_schema_cannot_be_asked_of_is_refused_by_type(value, schema, flaw, monkeypatch):
+    monkeypatch.setattr(flaws, "SECONDS", 0.2)
+
     with pytest.raises(NotStrict) as refused:
         satisfies(value, schema)
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from observed import CANARIES, GAP, GREEDY, HEADER, generation, judged, record, spoiled, suite
+from observed import CANARIES, EOS, GAP, GREEDY, HEADER, generation, judged, record, spoiled, suite
 
 from draftgate.canaries.contracts import Reason, Status
 from draftgate.suites.suite import Census
@@ -27,7 +27,7 @@ def test_a_greedy_baseline_whose_repeat_differs_is_unstable():
         (run,) = (
             r for r in observations["greedy/pairs"]["groups"][1]["runs"] if (r["arm"], r["repeat"]) == ("baseline", 1)
         )
-        run["generations"][1] |= generation("exact-2", (2, 3), kept=None)
+        run["generations"][1] |= generation("exact-2", (2, 3, EOS), kept=None)
 
     finding = judged("noise", spoiled(change))
 

@@ -5,9 +5,11 @@ import pytest
 from kinds import EXAMPLES, canary, judged, right
 from observed import NOISE, candidate, forked, spoiled
 
+from draftgate.canaries.checks import flaws
 from draftgate.canaries.checks.flaws import Flaw
 from draftgate.canaries.checks.validity import by_schema, exactly
 from draftgate.canaries.contracts import Reason, Status
+from draftgate.canaries.isolation.outside import Ending
 
 CHECKS = {
     "exact_text": "exact",
@@ -19,6 +21,18 @@ CHECKS = {
 }
 KINDS = [*CHECKS.items()]
 CANARIES = [(check, kind) for check, kind in KINDS if check != "identifiers"]
+LATE = f"\n{right('code')}"  # right, had the program come so far
+BAD = {
+    "a key that is repeated": ("json", '{"n": 1, "n": 1}', Flaw.REPEATED_KEY),
+    "NaN": ("json", '{"n": NaN}', Flaw.NOT_FINITE),
+    "trailing text": ("json", '{"n": 1} That is all.', Flaw.TRAILING),
+    "a call that stops in its middle": ("tools", right("tools")[:-9], Flaw.NOT_A_CALL),
+    "a program that forks": ("code", "import os\nos.fork()" + LATE, Ending.FORBIDDEN),
+    "a program that loops": ("code", "while True:\n    pass" + LATE, Ending.SLOW),
+    "a program that writes a file": ("code", "open('x', 'w').write('x')" + LATE, Ending.FORBIDDEN),
+    "a program that allocates": ("code", "x = bytearray(10 << 30)" + LATE, Ending.MEMORY),
+    "a program that prints 100 MB": ("code", "print('x' * 100_000_000)" + LATE, Ending.LOUD),
+}
 
 
 def test_every_kind_with_right_answers_has_its_check():
@@ -41,6 +55,31 @@ def test_one_wrong_answer_fails(check, kind, wrong):
 
     assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
     assert finding.reproduce == (canary(kind, 2).id,)
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_answer_fails_by_type_and_one_of_both_arms_is_struck_out(what):
+    kind, text, flaw = BAD[what]
+    (check,) = (name for name, judges in KINDS if judges == kind)
+
+    alone = judged(check, kind, [right(kind)], [text])
+    both = judged(check, kind, [text], [text])
+
+    assert (Status.FAIL, {str(flaw): 1}) == (alone.status, alone.figures["flaws"])
+    assert (Status.INCONCLUSIVE, {str(flaw): 1}) == (both.status, both.figures["struck_out"])
+
+
+@pytest.mark.parametrize("arms", ["candidate", "both"])
+def test_an_answer_that_a_schema_takes_too_long_for_is_not_right(arms, monkeypatch):
+    monkeypatch.setattr(flaws, "SECONDS", 0.2)
+    monkeypatch.setitem(EXAMPLES, "json", ({"schema": {"items": {"pattern": "^(a+)+$"}}}, "[]"))
+    slow = f'["{"a" * 64}b"]'
+
+    finding = judged("json_valid", "json", [slow if arms == "both" else "[]"], [slow])
+
+    told = finding.figures["struck_out" if arms == "both" else "flaws"]
+    assert (Status.INCONCLUSIVE if arms == "both" else Status.FAIL) is finding.status
+    assert {str(Flaw.TOO_SLOW): 1} == told
 
 
 @pytest.mark.parametrize(("check", "kind"), KINDS)

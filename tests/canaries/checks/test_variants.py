@@ -81,3 +81,23 @@ def test_a_fault_is_a_fault_even_where_nothing_was_drafted(check):
         answer["rounds"] = []
 
     assert judged(check, observations).status is Status.FAIL
+
+
+MISTOLD = {
+    "a round that kept more than it drafted": (lambda a: a["rounds"].__setitem__(0, [0, 3, 4, 0]), Reason.METRICS),
+    "a token that no round emitted": (lambda a: a["rounds"].pop(), Reason.METRICS),
+    "a stream that carried less": (lambda a: a["arrivals"].pop(), Reason.METRICS),
+    "more drafted than asked": (lambda a: a["rounds"].__setitem__(-1, [9, *a["rounds"][-1][1:]]), Reason.METRICS),
+    "another end": (lambda a: a.update(finish="length"), Reason.CORRECTNESS),
+    "another text": (lambda a: a.update(text="Twice."), Reason.CORRECTNESS),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("change", MISTOLD)
+def test_equal_tokens_that_are_told_otherwise_fail(check, change):
+    spoil, reason = MISTOLD[change]
+
+    finding = judged(check, spoiled(lambda o: spoil(last_variant(o, check)[1]["generations"][-1])))
+
+    assert (Status.FAIL, reason) == (finding.status, finding.reason)

@@ -1,0 +1,218 @@
+"""Is every recorded value one that can have been observed? What is not is no evidence, whichever check reads it.
+
+Types, ranges, and the sums that no check of the candidate covers: a baseline's answer that does not add up, noise of
+other tokens than were decoded, more entries kept than there were. Judges neither arm.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...engine.request import Generation
+from ..observations.answers import by_arm
+from ..observations.pairs import BASELINE
+from ..observations.replays import NOISE_ROWS
+from .algebra import complaint
+from .base import Case
+
+EXACT = 2**53  # whole numbers up to here are told apart as floats; no count and no id comes near it
+ROUNDING = 1e-9  # by which masses that sum to one in float64 may miss it; a changed entry misses it by more
+
+SHOWN = 40  # characters of a value that are shown
+
+
+class Missing(NamedTuple):
+    """A shape in whose place nothing may stand."""
+
+    shape: Any
+
+
+def integer(value: Any) -> bool:
+    """An integer; what a count must be is for `algebra` to say."""
+    return type(value) is int and -EXACT <= value <= EXACT
+
+
+def count(value: Any) -> bool:
+    """An integer of at least 0."""
+    return type(value) is int and 0 <= value <= EXACT
+
+
+def above(value: Any) -> bool:
+    """An integer of at least 1."""
+    return type(value) is int and 0 < value <= EXACT
+
+
+def amount(value: Any) -> bool:
+    """A finite number of at least 0: seconds, or logits."""
+    return type(value) in (int, float) and 0 <= value <= sys.float_info.max
+
+
+def mass(value: Any) -> bool:
+    """A probability, or nothing where it is no number: what lacks one is told by the check that reads it."""
+    return value is None or (amount(value) and value <= 1 + ROUNDING)
+
+
+def distance(value: Any) -> bool:
+    """Logits by which a token misses the best, or nothing where they are no number: that explains no fork."""
+    return value is None or amount(value)
+
+
+def log_mass(value: Any) -> bool:
+    """The natural logarithm of a probability above 0."""
+    return type(value) in (int, float) and -sys.float_info.max <= value <= ROUNDING
+
+
+def text(value: Any) -> bool:
+    """A string."""
+    return type(value) is str
+
+
+def mark(value: Any) -> bool:
+    """0 or 1."""
+    return type(value) is int and value in (0, 1)
+
+
+def ending(value: Any) -> bool:
+    """A finish reason."""
+    return value in ("eos", "stop", "length")
+
+
+GENERATION = {
+    "name": text,
+    "tokens": [count],
+    "text": text,
+    "finish": ending,
+    "prefill": integer,
+    "arrivals": [(amount, count)],
+    "rounds": [(integer, integer, integer, integer)],
+}
+REPLAY = {"margin": [distance], "gap": [distance], "below": [mass], "prob": [mass], "outside": [mark]}
+VARIANTS = {
+    "plain": [GENERATION],
+    "variants": {...: {"generations": [GENERATION], "replays": {...: REPLAY}}},
+}
+TURN = {"prompt": above, "kept": count, "live": GENERATION, "fresh": GENERATION, "replay": Missing(REPLAY)}
+TABLE = {"draws": above, "short": count, "first": [count], "counts": [count], "proposed": count, "accepted": count}
+RUN = {"arm": text, "repeat": count, "wall": amount, "generations": [GENERATION]}
+SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tuple just these; ... is any key
+    "pairs": {"groups": [{"canaries": [text], "runs": [RUN]}]},
+    "replays": {
+        "noise": {"logits": {...: amount}, "positions": above},
+        "census": [REPLAY],
+        "candidate": [REPLAY],
+        "replayed": [text],
+    },
+    "knobs": VARIANTS,
+    "synthetic": VARIANTS,
+    "conversation": {"dialogues": [{"canary": text, "turns": [TURN]}]},
+    "table": TABLE,
+    "own_batch": {"answers": [[count]]},
+    "recorded": {"canary": text, "target": [[log_mass]], "draft": [[log_mass]]},
+    "rows": {"draws": above, "short": count, "counts": [[count]]},
+}
+
+
+def misshapen(value: Any, shape: Any, at: str) -> str | None:
+    """The first place that is not of the shape, and what stands there; None where all of it is."""
+    if isinstance(shape, Missing):
+        return None if value is None else misshapen(value, shape.shape, at)
+    if not _fits(value, shape):
+        return f"{at} is {_short(value)}"
+    if isinstance(shape, list) and callable(shape[0]) and all(map(shape[0], value)):
+        return None
+    return next((wrong for part in _parts(value, shape, at) if (wrong := misshapen(*part))), None)
+
+
+def _fits(value: Any, shape: Any) -> bool:
+    """Whether the value itself is of the shape, whatever its parts are."""
+    if isinstance(shape, dict):
+        return type(value) is dict and (... in shape or value.keys() == shape.keys())
+    if isinstance(shape, tuple):
+        return type(value) is list and len(value) == len(shape)
+    return type(value) is list if isinstance(shape, list) else bool(shape(value))
+
+
+def _parts(value: Any, shape: Any, at: str) -> Iterator[tuple[Any, Any, str]]:
+    """Each part of the value, its shape and its place; none of a value that has no parts."""
+    if isinstance(shape, dict):
+        yield from ((item, shape[... if ... in shape else key], f"{at}.{key}") for key, item in value.items())
+    elif isinstance(shape, tuple | list):
+        shapes = shape if isinstance(shape, tuple) else shape * len(value)
+        yield from ((item, one, f"{at}[{n}]") for n, (item, one) in enumerate(zip(value, shapes, strict=True)))
+
+
+def contrary(case: Case, name: str) -> str | None:
+    """What speaks against itself in the cell's observation `name`, which is of its shape and has no hole."""
+    return _CONTRARY[name](case) if name in _CONTRARY else None
+
+
+def _baseline(case: Case, listed: Sequence[Mapping[str, Any] | Generation], limit: int) -> str | None:
+    """The first plain answer that plain decoding cannot have given."""
+    for given in listed:
+        answer = given if isinstance(given, Generation) else Generation.from_json(dict(given))
+        wrong = complaint(answer, 0, limit, case.header["eos"])
+        if not wrong and (answer.rounds or answer.prefill != 1):
+            wrong = f"{len(answer.rounds)} rounds and a prefill of {answer.prefill} tokens"
+        if wrong:
+            return f"plain decoding's answer to {answer.name} does not add up: {wrong}"
+    return None
+
+
+def _pairs(case: Case) -> str | None:
+    return _baseline(case, [a.generation for a in by_arm(case.observed("pairs"), BASELINE)], case.cell.tokens)
+
+
+def _replays(case: Case) -> str | None:
+    """Noise is measured on the baseline's first answers, all tokens of each."""
+    plain = [a.generation for a in by_arm(case.observed("pairs"), BASELINE) if a.repeat == 0][:NOISE_ROWS]
+    tokens, said = sum(len(one.tokens) for one in plain), case.observed("replays")["noise"]["positions"]
+    return None if said == tokens else f"noise.positions is {said}, but the answers have {tokens} tokens"
+
+
+def _conversation(case: Case) -> str | None:
+    """Of a prompt at most what the cache holds can be kept: the prompt before and its answer; never the last token."""
+    numbers = case.suite.conversation
+    for dialogue in case.observed("conversation")["dialogues"]:
+        held = 0
+        for turn in dialogue["turns"]:
+            most = min(held, turn["prompt"] - 1)
+            if turn["kept"] > most:
+                return f"kept is {turn['kept']} at {turn['live']['name']}, where {most} entries are the most"
+            held = turn["prompt"] + len(turn["live"]["tokens"])
+            if numbers and (wrong := _baseline(case, [turn["fresh"]], numbers.tokens)):
+                return wrong
+    return None
+
+
+def _recorded(case: Case) -> str | None:
+    """Both models' rows at the same places, on the same tokens, each a law."""
+    found = case.observed("recorded")
+    rows = [*found["target"], *found["draft"]]
+    if len(found["target"]) != len(found["draft"]) or len({*map(len, rows)}) != 1:
+        return "target and draft are not on the same tokens at the same places"
+    if found["canary"] not in {canary.id for canary in case.suite.canaries}:
+        return f"canary is {_short(found['canary'])}, which the suite does not have"
+    sums = [math.fsum(map(math.exp, row)) for row in rows]
+    return next((f"a row's masses sum to {total:.12g}" for total in sums if abs(total - 1) > ROUNDING), None)
+
+
+_CONTRARY: Mapping[str, Callable[[Case], str | None]] = {
+    "pairs": _pairs,
+    "replays": _replays,
+    "knobs": lambda case: _baseline(case, case.observed("knobs")["plain"], case.suite.knobs.tokens),
+    "synthetic": lambda case: _baseline(case, case.observed("synthetic")["plain"], case.suite.synthetic.tokens),
+    "conversation": _conversation,
+    "recorded": _recorded,
+}
+
+
+def _short(value: Any) -> str:
+    """The value as it stands in the record, cut."""
+    try:
+        told = repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        told = "an integer of thousands of digits"
+    return told if len(told) <= SHOWN else f"{told[:SHOWN]}..."
