@@ -150,7 +150,7 @@ def _beyond(summary: Mapping[str, Any]) -> str:
     return (
         f"not looked at: K > {most['draft_length']}, V > {most['vocabulary']:,}, more than {most['rows']:,} rows a "
         f"call, rows of one call with drafts of different lengths, laws in {other} or half precision, devices other "
-        f"than {summary['device']}, chance shared by rows at other distances than those above"
+        f"than {summary['device']}, chance shared by rows that lie at no fixed distance"
     )
 
 
