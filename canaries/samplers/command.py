@@ -22,6 +22,8 @@ from .proofs.custom import SamplerProof
 from .run import Options
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
+NO_LAW = frozenset({"independence", "reference"})
+"""Checks of rounds beside others: what they find does not show on the law of one round."""
 
 
 class Asked(Protocol):
@@ -116,7 +118,7 @@ def example(sampler: Sampler | Pair, summary: Mapping[str, Any]) -> str:
     slow = isinstance(sampler, Adapted)
     if isinstance(sampler, Adapted) and (sampler.parents or sampler.chosen or sampler.greedy):
         return ""
-    if not any(held.reason == Reason.DISTRIBUTION for held in summary["reasons"]):
+    if not any(held.reason == Reason.DISTRIBUTION and held.check not in NO_LAW for held in summary["reasons"]):
         return ""
     found = minimal(sampler, settings_for(summary["seed"], 512 if slow else 4096, 10.0))
     if found is None:
