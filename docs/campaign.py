@@ -11,9 +11,10 @@ import argparse
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import measure
 
 from draftgate.canaries import record, summary
 from draftgate.canaries.faults.registry import PLANTS
@@ -78,13 +79,7 @@ def made(run: Run) -> int:
 
 def write(folders: Sequence[Path]) -> int:
     """`results.md` stands rewritten by the script that reads runs."""
-    spec = spec_from_file_location("measure", Path(__file__).with_name("measure.py"))
-    assert spec
-    assert spec.loader
-    sys.modules["measure"] = module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    status: int = module.main([str(folder) for folder in folders])
-    return status
+    return measure.main([str(folder) for folder in folders])
 
 
 if __name__ == "__main__":

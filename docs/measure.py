@@ -8,10 +8,11 @@ Every figure comes from a run's `summary.json`, which is read only if it is that
 from __future__ import annotations
 
 import math
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import blocks
 
 from draftgate.canaries import judge, record, summary
 from draftgate.canaries.faults.registry import BY_NAME
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 RESULTS = Path(__file__).with_name("results.md")
 PLOTTED = ("greedy-1", "topk-8", "topp-8")  # cells of core whose acceptance is drawn
-BLOCK = re.compile(r"<!-- \w+: written by [\w/.]+ -->.*?<!-- end -->", re.DOTALL)
 
 
 class Run(NamedTuple):
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     folders = [Path(argument) for argument in arguments]
     found = [(summary.read(folder), record.read(folder)) for folder in folders]
     runs = [Run(judged, recorded.header, recorded) for judged, recorded in found]
-    kept = BLOCK.findall(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+    kept = blocks.kept(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
     RESULTS.write_text("\n".join([page(runs), *(f"{block}\n" for block in kept)]), encoding="utf-8")
     for name, drawing in plots(runs).items():
         RESULTS.with_name(name).write_text(drawing, encoding="utf-8")

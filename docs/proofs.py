@@ -1,14 +1,15 @@
 """Writes what was proved into `docs/results.md`: `python docs/proofs.py FOLDER`, the `--out` of a proof.
 
-The block stands between `<!-- proofs: written by docs/proofs.py -->` and `<!-- end -->`, or is put at the end.
+The block is rewritten in its place, or put at the end.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import blocks
 
 from draftgate.canaries import record
 from draftgate.canaries.samplers import prove
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 RESULTS = Path(__file__).with_name("results.md")
-BEGIN, END = "<!-- proofs: written by docs/proofs.py -->", "<!-- end -->"
+BEGIN = blocks.begin("proofs", "proofs")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -26,11 +27,8 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write("usage: python docs/proofs.py FOLDER\n")
         return 2
     folder = Path(arguments[0])
-    block = f"{BEGIN}\n{page(prove.read(folder), record.read(folder).header['suite']['digest'])}\n{END}"
-    text = RESULTS.read_text(encoding="utf-8")
-    found = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-    text = found.sub(lambda _: block, text) if found.search(text) else f"{text.rstrip()}\n\n{block}\n"
-    RESULTS.write_text(text, encoding="utf-8")
+    proved = page(prove.read(folder), record.read(folder).header["suite"]["digest"])
+    RESULTS.write_text(blocks.replaced(RESULTS.read_text(encoding="utf-8"), BEGIN, proved), encoding="utf-8")
     return 0
 
 

@@ -1,18 +1,19 @@
 """Rewrites what the README shows of the program: tables from its registries, output from its runs.
 
 `python docs/regenerate.py` rewrites the tables; with `--runs` the two runs of the first screen too, in minutes.
-Blocks stand between `<!-- NAME: written by docs/regenerate.py -->` and `<!-- end -->`.
+Blocks are those of `blocks.py`.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import blocks
 
 from draftgate.canaries.checks.registry import CHECKS
 from draftgate.canaries.faults.registry import PLANTS
@@ -56,10 +57,10 @@ QUESTIONS = {  # a check's question in one line; a test holds the names against 
 
 def main(arguments: Sequence[str]) -> int:
     """The README stands rewritten; asks for the runs only where told to."""
-    blocks = tables()
+    contents = tables()
     if "--runs" in arguments:
-        blocks |= {name: shown(*run) for name, run in RUNS.items()}
-    README.write_text(replaced(README.read_text(encoding="utf-8"), blocks), encoding="utf-8")
+        contents |= {name: shown(*run) for name, run in RUNS.items()}
+    README.write_text(replaced(README.read_text(encoding="utf-8"), contents), encoding="utf-8")
     return 0
 
 
@@ -156,14 +157,13 @@ def shown(command: str, heading: str) -> str:
     return f"```console\n$ {command}\n{first.rstrip()}\n[...]\n$ echo $?\n{done.returncode}\n```"
 
 
-def replaced(text: str, blocks: dict[str, str]) -> str:
+def replaced(text: str, contents: dict[str, str]) -> str:
     """The text with these blocks' contents exchanged. Raises SystemExit for a block that it does not have."""
-    for name, block in blocks.items():
-        begin = f"<!-- {name}: written by docs/regenerate.py -->"
-        found = re.compile(f"{re.escape(begin)}.*?<!-- end -->", re.DOTALL)
-        if not found.search(text):
-            raise SystemExit(f"there is no block {begin!r}")
-        text = found.sub(lambda _, new=f"{begin}\n{block}\n<!-- end -->": new, text)  # type: ignore[misc]
+    for name, content in contents.items():
+        first = blocks.begin(name, "regenerate")
+        if first not in text:
+            raise SystemExit(f"there is no block {first!r}")
+        text = blocks.replaced(text, first, content)
     return text
 
 

@@ -1,14 +1,15 @@
 """Writes what a campaign measured into `docs/results.md`: `python docs/samplers.py FILE`.
 
-The block stands between `<!-- samplers: written by docs/samplers.py -->` and `<!-- end -->`, or is put at the end.
+The block is rewritten in its place, or put at the end.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import blocks
 
 from draftgate.canaries.samplers.faults import campaign
 from draftgate.canaries.samplers.faults.registry import FAULTS
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 RESULTS = Path(__file__).with_name("results.md")
-BEGIN, END = "<!-- samplers: written by docs/samplers.py -->", "<!-- end -->"
+BEGIN = blocks.begin("samplers", "samplers")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -25,16 +26,14 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) != 1:
         sys.stderr.write("usage: python docs/samplers.py FILE\n")
         return 2
-    block = f"{BEGIN}\n{page(campaign.read(Path(arguments[0])))}\n{END}"
     text = RESULTS.read_text(encoding="utf-8")
-    found = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-    text = found.sub(lambda _: block, text) if found.search(text) else f"{text.rstrip()}\n\n{block}\n"
-    RESULTS.write_text(text, encoding="utf-8")
+    RESULTS.write_text(blocks.replaced(text, BEGIN, page(campaign.read(Path(arguments[0])))), encoding="utf-8")
     return 0
 
 
 def page(lines: Sequence[dict[str, Any]]) -> str:
     """Faults, then honest samplers with the second level: how often their p-values lie below a level."""
+    lines = campaign.latest(lines)
     rows = campaign.tally(lines)
     planted = {row.name for row in FAULTS}
     faults, honest = ([r for r in rows if (r["name"] in planted) == wanted] for wanted in (True, False))

@@ -1,12 +1,14 @@
 """Hypothesis strategies for the inputs of samplers: laws as fractions, pairs of them, chains, trees, masks, batches.
 
 What trips samplers is drawn often: zeros, ties, p = q, disjoint supports, one-hot laws, subnormal masses. Fractions
-shrink to few tokens and small denominators, so that a failing example can be read.
+shrink to few tokens and small denominators, so that a failing example can be read. Each strategy is made once, and so
+validated once: a search draws from them thousands of times.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import HealthCheck, Phase, find, settings
@@ -40,22 +42,26 @@ def normalised(weights: Sequence[int]) -> Law:
     return tuple(Fraction(weight, sum(weights)) for weight in weights)
 
 
+@cache
 def laws(vocabulary: int, largest: int = 8) -> SearchStrategy[Law]:
     """Laws over so many tokens: fractions with small numerators, zeros and ties among them."""
     weights = st.lists(st.integers(0, largest), min_size=vocabulary, max_size=vocabulary)
     return weights.filter(any).map(normalised)
 
 
+@cache
 def one_hot(vocabulary: int) -> SearchStrategy[Law]:
     """Laws that leave no choice."""
     return st.integers(0, vocabulary - 1).map(lambda token: normalised([int(t == token) for t in range(vocabulary)]))
 
 
+@cache
 def subnormal(vocabulary: int) -> SearchStrategy[Law]:
     """Laws with one mass that is all but lost in float64."""
     return st.permutations([SUBNORMAL, 1 - SUBNORMAL, *[Fraction(0)] * (vocabulary - 2)]).map(tuple)
 
 
+@cache
 def any_law(vocabulary: int) -> SearchStrategy[Law]:
     """Plain laws most of the time, then one-hot and subnormal ones."""
     return st.one_of(laws(vocabulary), one_hot(vocabulary), subnormal(vocabulary))
@@ -71,6 +77,7 @@ def disjoint(draw: st.DrawFn, vocabulary: int) -> tuple[Law, Law]:
     return tuple(padded[0][i] for i in order), tuple(padded[1][i] for i in order)
 
 
+@cache
 def law_pairs(vocabulary: int) -> SearchStrategy[tuple[Law, Law]]:
     """A target's and a draft's law: unrelated, the same, or disjoint."""
     free = st.tuples(any_law(vocabulary), any_law(vocabulary))

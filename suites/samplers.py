@@ -52,14 +52,12 @@ class Calls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Independence:
-    """Where equal uniforms are looked for."""
+    """How shared uniforms are looked for."""
 
     vocabulary: int
     draft_length: int
     batch: int
     effect: float
-    lags: tuple[int, ...]
-    calls: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

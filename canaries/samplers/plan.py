@@ -22,12 +22,16 @@ REFERENCE = "reference reference"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demands:
-    """What is asked beside the law: a declared rule and the shape of its drafts, a drafter's honesty, a reference."""
+    """What is asked beside the law: a declared rule and the shape of its drafts, a drafter's honesty, a reference.
+
+    `per_sequence`: it is called in the batches of samplers that take row by row.
+    """
 
     rule: str = "unknown"
     shape: Shape = Shape()
     pair: bool = False
     greedy: bool = False
+    per_sequence: bool = False
     reference: bool = False
 
     @classmethod
@@ -46,6 +50,7 @@ class Demands:
             shape=shape,
             pair=isinstance(sampler, Pair),
             greedy=bool(adapted and adapted.greedy),
+            per_sequence=bool(adapted and adapted.per_sequence),
             reference=reference,
         )
 
@@ -58,8 +63,8 @@ class Plan:
         The total variation that must not be missed, times each bundle's own multiple; other effects go with it.
     tests, rounds
         By bundle: what is asked, and how many rounds of each of its problems are drawn.
-    pairs
-        What is asked of pairs of rounds.
+    independence
+        What is asked of rounds beside one another; nothing where no chance is used.
     ledger
         Who may spend how much of the run's false-alarm rate.
     """
@@ -68,7 +73,7 @@ class Plan:
     effect: float
     bundles: tuple[Bundle, ...]
     tests: dict[str, tuple[Test, ...]]
-    pairs: tuple[independence.IndependenceTest, ...]
+    independence: independence.IndependenceTest | None
     rounds: dict[str, int]
     ledger: Ledger
 
@@ -77,24 +82,25 @@ class Plan:
         return rates_of(test, self.suite, self.effect, self.ledger)
 
     @property
-    def pairs_each(self) -> int:
-        """Pairs of rounds that each test of independence needs."""
-        return max((test.rounds(self.rates(test)) for test in self.pairs), default=0)
+    def coins(self) -> int:
+        """Rounds that the test of independence needs."""
+        return self.independence.rounds(self.rates(self.independence)) if self.independence else 0
 
     @property
     def total_rounds(self) -> int:
-        """Rounds of all bundles, and those of the pairs; a pair at one lag takes two rounds."""
-        return sum(self.rounds[b.name] * len(b.problems) for b in self.bundles) + 2 * self.pairs_each
+        """Rounds of all bundles, and those of the test of independence."""
+        return sum(self.rounds[b.name] * len(b.problems) for b in self.bundles) + self.coins
 
 
 def plan(suite: SamplerSuite, bundles: Sequence[Bundle], effect: float, demands: Demands) -> Plan:
     """The plan for these bundles."""
     tests = {bundle.name: _tests(suite, bundle, effect, demands) for bundle in bundles}
-    depth = next((bundle.draft_length for bundle in bundles), 0)
-    pairs = independence.Pairs(suite.independence, suite.independence.batch, depth)
-    coins = () if demands.greedy else pairs.counts
-    pair_tests = tuple(independence.IndependenceTest(name, pairs) for name in coins)
-    asked: list[Test] = [*(test for several in tests.values() for test in several), *pair_tests]
+    rows = suite.calls.per_sequence_batch if demands.per_sequence else suite.calls.batch
+    coins = independence.IndependenceTest.planned(suite.independence, rows, bundles[0].draft_length)
+    asked: list[Test] = [
+        *(test for several in tests.values() for test in several),
+        *([] if demands.greedy else [coins]),
+    ]
     names = [row_of(test) for test in asked]
     names += [f"{wager.CHECK} {bundle.name}" for bundle in bundles]
     names += [REFERENCE] if demands.reference else []
@@ -108,7 +114,7 @@ def plan(suite: SamplerSuite, bundles: Sequence[Bundle], effect: float, demands:
         effect=effect,
         bundles=tuple(bundles),
         tests=tests,
-        pairs=pair_tests,
+        independence=None if demands.greedy else coins,
         rounds=rounds,
         ledger=ledger,
     )
@@ -127,7 +133,7 @@ def _tests(suite: SamplerSuite, bundle: Bundle, effect: float, demands: Demands)
 
 
 def rates_of(test: Test | ReferenceTest, suite: SamplerSuite, effect: float, ledger: Ledger) -> Rates:
-    """A test's share and effect. All effects of the suite grow with the one that is asked for."""
+    """A test's share and effect. Effects grow with the one that is asked for, those on equality of rounds aside."""
     own = {
         "temperature": suite.temperature.effect,
         "drafter": suite.drafter.effect,
@@ -135,7 +141,7 @@ def rates_of(test: Test | ReferenceTest, suite: SamplerSuite, effect: float, led
         "reference": suite.reference.effect,
     }
     multiple = next((spec.effect_multiple for spec in suite.bundles if spec.name == test.bundle), 1.0)
-    scale = 1.0 if test.check == "reference" else multiple * effect / suite.design.effect
+    scale = 1.0 if test.check in {"independence", "reference"} else multiple * effect / suite.design.effect
     return Rates(ledger.share(row_of(test)), suite.design.miss, own.get(test.check, suite.design.effect) * scale)
 
 

@@ -71,7 +71,7 @@ class Run:
         """A trial with chance of its own: one stream for each use in a run."""
         calls, device, batch = self.suite.calls, torch.device(self.options.device), self.batch
         if bundle.name == independence.BUNDLE:
-            batch = self.suite.independence.batch
+            batch = min(batch, self.suite.independence.batch)
         seeds = np.random.SeedSequence([self.options.seed, stream]).generate_state(2, np.uint64) >> np.uint64(1)
         settings = Settings(
             ours=torch.Generator().manual_seed(int(seeds[0])),
@@ -118,7 +118,7 @@ class Run:
         self.plan = plans.plan(self.suite, self.bundles, effect, demands)
         self.seconds = sum(self.plan.rounds[name] * each for name, each in took.items())
         first = self.bundles[0]
-        self.seconds += 2 * self.plan.pairs_each * took[first.name] / len(first.problems)
+        self.seconds += self.plan.coins * took[first.name] / len(first.problems)
 
     def promise(self) -> str:
         """The first line of every run."""
@@ -134,7 +134,7 @@ class Run:
         assert self.plan
         tests: list[base.Test] = [test for several in self.plan.tests.values() for test in several]
         found: dict[str, set[str]] = {}
-        for test in [*tests, *self.plan.pairs]:
+        for test in [*tests, *([self.plan.independence] if self.plan.independence else [])]:
             found.setdefault(test.cell, set()).add(test.check)
         if self.options.reference is not None:
             found.setdefault("reference", set()).add("reference")
@@ -156,8 +156,8 @@ class Run:
                 looks = [look_at(trial, chance) for trial in trials]
                 return Drawn([early], stopped_early=True, hints=self._hints(trials, looks), emitted=_emitted(trials))
             if upto is first:
-                progress.step("pairs of rounds, reference")
-                findings = [*self._pairs(), *self._reference()]
+                progress.step("rounds beside one another, reference")
+                findings = [*self._independence(), *self._reference()]
                 if failed := [finding for finding in findings if finding.status == Status.FAIL]:
                     return Drawn(failed, stopped_early=True, emitted=_emitted(trials))
         progress.step("tests")
@@ -183,18 +183,16 @@ class Run:
             upto *= 2
         return None
 
-    def _pairs(self) -> list[Finding]:
-        """The findings on independence."""
+    def _independence(self) -> list[Finding]:
+        """The finding on independence, where chance is used."""
         assert self.plan
-        if not self.plan.pairs:
+        if (test := self.plan.independence) is None:
             return []
-        pairs = self.plan.pairs[0].pairs
         bundle = independence.bundle(self.suite.independence, self.bundles[0].draft_length)
         suited = Bundle(bundle.name, tuple(plans.suited(p, self.sampler) for p in bundle.problems))
-        trial, wanted = self._trial(suited, 50), self.plan.pairs_each
-        while not pairs.enough(wanted):
-            pairs.add(trial.completed(trial.once().tokens.cpu()).numpy())
-        return [base.judge(test, None, self.plan.rates(test)) for test in self.plan.pairs]
+        rates = self.plan.rates(test)
+        test.draw(self._trial(suited, 50), rates)
+        return [base.judge(test, None, rates)]
 
     def _reference(self) -> list[Finding]:
         """The finding on the reference, where there is one."""

@@ -1,27 +1,31 @@
-"""Do rounds share random numbers? Pairs of rounds whose drafts are fixed, so that outcomes show the sampler's chance.
+"""Do rounds share random numbers? Rounds whose drafts are fixed, so that outcomes show the sampler's own chance.
 
-Every law is the same: the draft token is chosen and the target takes it with chance 1/2. Whether each of the first
-tokens is the drafted one is then a fair coin, and a pair of rounds is so many coins: rows of a call at several lags
-(half a batch meets antithetic halves), and the same row in calls one after the other (re-seeded generators).
+Every law is the same: the draft token is chosen and the target takes it with chance 1/2; four other tokens share the
+rest. Whether each of the first tokens is the drafted one is then a fair coin, and so is, of the first token that is
+not, whether it is among the lower two: the accepting uniforms and that of the last token. All coins of all rounds are
+compared at every distance: rows of one call (antithetic halves, overlapping streams), and calls (re-seeded generators,
+a pool of numbers that is used again).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
+import torch
 
-from ....stats import chi_square
+from ....stats import agreement
 from ....stats.design import Design
 from ....stats.evidence import Evidence
 from ....suites.samplers import Independence
 from ...contracts import Reason
-from ..laws import Bundle, Floats, Problem
-from ..trial import Ints
-from .base import Look, Rates, chi_square_rounds
+from ..laws import Bundle, Problem
+from ..trial import Trial
+from .base import Look, Rates
 
 BUNDLE = "coins"
-COINS = 3
+TOKENS = 3
 """Tokens of a round that count as coins, if it has so many."""
 
 
@@ -38,70 +42,56 @@ def bundle(asked: Independence, draft_length: int) -> Bundle:
     return Bundle(BUNDLE, (problem,))
 
 
-class Pairs:
-    """Counts of pairs of rounds, for each lag in rows and in calls; no round is in two pairs of one lag."""
-
-    def __init__(self, asked: Independence, rows: int, draft_length: int) -> None:
-        self.coins = min(COINS, draft_length + 1)
-        lags = {f"rows {lag} apart": lag for lag in asked.lags if lag < rows}
-        index = np.arange(rows)
-        self._left = {name: index[(index // lag % 2 == 0) & (index + lag < rows)] for name, lag in lags.items()}
-        self._lags, self._calls = lags, {f"calls {n} apart": n for n in asked.calls}
-        self._before: list[Ints] = []
-        cells = 4**self.coins
-        self.counts = {name: np.zeros(cells, np.int64) for name in (*lags, *self._calls)}
-        self.vocabulary = asked.vocabulary
-
-    def add(self, tokens: Ints) -> None:
-        """One call's completed tokens (B, K + 1)."""
-        code = np.zeros(len(tokens), np.int64)
-        for place in range(self.coins):
-            code = 2 * code + (tokens[:, place] == place % self.vocabulary)
-        for name, lag in self._lags.items():
-            left = self._left[name]
-            self._count(name, code[left], code[left + lag])
-        number = len(self._before)
-        for name, back in self._calls.items():
-            if number >= back and number // back % 2:
-                self._count(name, self._before[number - back], code)
-        self._before.append(code.astype(np.int8))
-
-    def _count(self, name: str, one: Ints, other: Ints) -> None:
-        both = one.astype(np.int64) * 2**self.coins + other
-        self.counts[name] += np.bincount(both, minlength=4**self.coins)
-
-    def enough(self, pairs: int) -> bool:
-        """Whether every lag has so many pairs."""
-        return all(counts.sum() >= pairs for counts in self.counts.values())
-
-
 @dataclass(frozen=True, slots=True)
 class IndependenceTest:
-    """Chi-square of the pairs at one lag against fair coins."""
+    """Agreement of all coins at every distance in `rows` a call and in calls."""
 
-    cell: str
-    pairs: Pairs
+    rows: int
+    tokens: int
+    coins: list[npt.NDArray[np.bool_]] = field(default_factory=list)
+    cell: str = BUNDLE
     bundle: str = BUNDLE
     check: str = "independence"
     reason: Reason = Reason.DISTRIBUTION
 
-    @property
-    def _law(self) -> Floats:
-        return np.full(4**self.pairs.coins, 0.25**self.pairs.coins)
+    @classmethod
+    def planned(cls, asked: Independence, rows: int, draft_length: int) -> IndependenceTest:
+        """The test for calls of at most so many rows."""
+        return cls(min(rows, asked.batch), min(TOKENS, draft_length + 1))
 
     def rounds(self, rates: Rates) -> int:
-        """Pairs, not rounds."""
-        return chi_square_rounds(self._law, rates)
+        """Rounds of as many calls as two rows that meet once a call need."""
+        alarm, layers = rates.false_alarm, self.tokens + 1
+        calls = agreement.calls_for(rates.effect, layers, self.rows, false_alarm=alarm, miss=rates.miss)
+        return calls * self.rows
+
+    def draw(self, trial: Trial, rates: Rates) -> None:
+        """All calls are made and their coins kept."""
+        for _ in range(self.rounds(rates) // self.rows):
+            self.coins.append(self._coins(trial, trial.completed(trial.once().tokens.cpu())))
+
+    def _coins(self, trial: Trial, tokens: torch.Tensor) -> npt.NDArray[np.bool_]:
+        """(tokens + 1, rows) of one call's tokens (B, K + 1). The last is ours where all tokens are drafted ones."""
+        drafted = torch.arange(tokens.shape[1]) % trial.bundle.vocabulary
+        taken = tokens == drafted
+        first = taken.long().cumprod(dim=1).sum(dim=1)
+        at = first.clamp(max=tokens.shape[1] - 1)
+        token = tokens.gather(1, at[:, None])[:, 0]
+        lower = token - (token > drafted[at]).long() < (trial.bundle.vocabulary - 1) // 2
+        own = torch.rand(len(tokens), generator=trial.settings.ours) < 0.5  # noqa: PLR2004 (a fair coin)
+        last = torch.where(first == tokens.shape[1], own, lower)
+        return torch.cat([taken[:, : self.tokens].T, last[None]]).numpy()
 
     def design(self, n: int, rates: Rates) -> Design:
-        """The smallest distance of the law of a pair."""
-        return chi_square.design(n, self._law, false_alarm=rates.false_alarm, miss=rates.miss)
+        """The smallest shift of a rate of agreement that `n` rounds show."""
+        grid = agreement.Grid(self.tokens + 1, n // self.rows, self.rows)
+        return agreement.design(grid, false_alarm=rates.false_alarm, miss=rates.miss)
 
-    def evidence(self, _: Look | None, rates: Rates) -> Evidence:
-        """The counted pairs."""
-        return chi_square.goodness_of_fit(
-            self.pairs.counts[self.cell],
-            self._law,
-            hypothesis=f"rounds {self.cell} are independent",
-            floor=chi_square.expected_floor(rates.false_alarm),
-        )
+    def evidence(self, look: Look | None, rates: Rates) -> Evidence:
+        """The rounds that agree most strangely."""
+        del look, rates
+        coins = np.stack(self.coins, axis=1)
+        found = agreement.at_any_shift(coins, hypothesis="rounds share no random numbers")
+        rows, calls = (int(found.details[f"{name}_apart"]) for name in ("rows", "calls"))
+        apart = [f"{n} {what}{'s' * (n > 1)}" for n, what in ((abs(rows), "row"), (calls, "call")) if n]
+        return replace(found, hypothesis=f"rounds {' and '.join(apart)} apart share no random numbers")

@@ -126,10 +126,14 @@ def read(path: Path) -> list[dict[str, Any]]:
         raise UsageError(f"{path} is no file of a campaign ({error}); name another") from error
 
 
+def latest(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The last word on each run."""
+    return list({(line["name"], line["seed"]): line for line in lines}.values())
+
+
 def tally(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row a sampler: how many runs, how many were held, by which checks, the median seconds and draws of a HOLD."""
-    rows = []
-    lines = list({(line["name"], line["seed"]): line for line in lines}.values())  # the last word on each run
+    rows, lines = [], latest(lines)
     for row in (*FAULTS, *INNOCENT):
         mine = [line for line in lines if line["name"] == row.name]
         if not mine:

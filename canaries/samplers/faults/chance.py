@@ -60,6 +60,24 @@ def overlapping(rows: int, steps: int, generator: Generator) -> Tensor:
     return torch.rand(rows + steps - 1, generator=generator).unfold(0, steps, 1)
 
 
+def repeating(period: int) -> Source:
+    """The same uniforms again after so many rows of a call."""
+
+    def source(rows: int, steps: int, generator: Generator) -> Tensor:
+        return fresh(min(rows, period), steps, generator).repeat(-(-rows // period), 1)[:rows]
+
+    return source
+
+
+def repeating_last(period: int) -> Source:
+    """Rows accept by their own uniforms; that of the token drawn after it is the same again after so many rows."""
+
+    def source(rows: int, steps: int, generator: Generator) -> Tensor:
+        return torch.cat([fresh(rows, steps - 1, generator), repeating(period)(rows, 1, generator)], dim=1)
+
+    return source
+
+
 def zeros(rows: int, steps: int, generator: Generator) -> Tensor:
     """Always 0."""
     return 0 * torch.rand((rows, steps), generator=generator)

@@ -91,6 +91,8 @@ FAULTS: tuple[Row, ...] = (
     _row("rows-share-a-stream", "F23", "every row has the same uniforms", chance.with_uniforms(chance.shared_by_rows)),
     _row("antithetic-rows", "F23", "half of the rows have 1 - u", chance.with_uniforms(chance.antithetic)),
     _row("overlapping-streams", "F23", "rows overlap in one stream", chance.with_uniforms(chance.overlapping)),
+    _row("rows-repeat", "F23", "uniforms repeat after 1,000 rows", chance.with_uniforms(chance.repeating(1000))),
+    _row("last-repeats", "F23", "only the last one does", chance.with_uniforms(chance.repeating_last(1000))),
 )
 INNOCENT: tuple[Row, ...] = (
     _row("token", "N", "the token rule", innocent.token),

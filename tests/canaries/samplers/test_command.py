@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from draftgate.canaries.errors import UsageError
-from draftgate.canaries.samplers import command
+from draftgate.canaries.samplers import command, minimal
 from draftgate.canaries.samplers.interface import Adapted, Pair
 
 ASKED = {
@@ -45,6 +45,18 @@ def test_a_held_sampler_is_shown_with_its_smallest_laws_and_a_test():
     assert "smallest failing laws" in shown
     assert "K = 1, V = 2" in shown
     assert "def test_accept_everything_follows_the_target():" in shown
+
+
+def test_no_laws_are_looked_for_where_rounds_share_chance(monkeypatch, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from draftgate.canaries.samplers.faults.chance import repeating, with_uniforms\n"
+        "mine = with_uniforms(repeating(1000))\n"
+    )
+    monkeypatch.setattr(minimal, "minimal", lambda *_: pytest.fail("a search"))
+    summary = run(sampler=f"{tmp_path / 'mine.py'}:mine")
+
+    assert ["independence"] == [held.check for held in summary["reasons"]]
+    assert "rounds 1000 rows apart share no random numbers" in command.text(summary)
 
 
 def test_a_device_that_is_not_there_is_refused():

@@ -1,7 +1,10 @@
 from fractions import Fraction
 
+import pytest
+
 from draftgate.canaries.samplers import minimal
 from draftgate.canaries.samplers.faults import chance, innocent, rules
+from draftgate.canaries.samplers.faults.registry import BY_NAME
 from draftgate.stats.strategies import Chain
 
 HALF = (Fraction(1, 2), Fraction(1, 2))
@@ -31,6 +34,11 @@ def test_the_smallest_example_is_small_and_can_be_pasted():
     assert "smallest failing laws: K = 1, V = 2" in found.text()
     assert "assert_follows(mine, target=[['" in found.test("mine")
     assert minimal.refuted(rules.accept_everything, found.laws, make())[0] >= minimal.ODDS
+
+
+@pytest.mark.parametrize("name", ["greedy-draft", "reused-noise", "lenient-1.1", "filtered-draft"])
+def test_the_rarest_planted_examples_are_met(name):
+    assert minimal.minimal(BY_NAME[name].make(), minimal.settings_for(0, minimal.ROUNDS, 10.0)) is not None
 
 
 def test_an_honest_sampler_has_no_example(monkeypatch):

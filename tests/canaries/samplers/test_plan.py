@@ -24,7 +24,7 @@ def test_shares_sum_to_the_runs_rate_and_every_test_has_one():
     tests = [test for several in found.tests.values() for test in several]
 
     assert math.fsum(row.share for row in found.ledger.rows()) == pytest.approx(SUITE.design.false_alarm, rel=ROUNDING)
-    assert all(found.rates(test).false_alarm > 0 for test in (*tests, *found.pairs))
+    assert all(found.rates(test).false_alarm > 0 for test in (*tests, found.independence))
     assert {"rule", "drafter"} <= {test.check for test in tests}
 
 

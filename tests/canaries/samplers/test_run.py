@@ -62,6 +62,6 @@ def test_every_planned_test_is_required():
     run = ready(innocent.token)
     tests = [test for several in run.plan.tests.values() for test in several]
 
-    assert {(t.cell, t.check) for t in (*tests, *run.plan.pairs)} == {
+    assert {(t.cell, t.check) for t in (*tests, run.plan.independence)} == {
         (cell, check) for cell, checks in run.required().items() for check in checks
     }

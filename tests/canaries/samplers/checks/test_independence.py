@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 from trials import settings
 
@@ -11,43 +10,48 @@ from draftgate.suites import samplers
 from tolerances import SURE
 
 ASKED = samplers.load().independence
-RATES = Rates(SURE, SURE, 0.1)
+RATES = Rates(SURE, SURE, ASKED.effect)
 
 
-def failed(sampler, calls=40):
-    pairs = independence.Pairs(ASKED, ASKED.batch, 3)
-    trial = Trial(independence.bundle(ASKED, 3), sampler, settings(batch=ASKED.batch))
-    for _ in range(calls):
-        pairs.add(trial.completed(trial.once().tokens).numpy())
-    tests = [independence.IndependenceTest(name, pairs) for name in pairs.counts]
-    found = {test.cell: judge(test, None, RATES).status for test in tests}
-    assert Status.INCONCLUSIVE not in found.values()
-    return {cell for cell, status in found.items() if status == Status.FAIL}
+def judged(sampler, draft_length=3, seed=0):
+    test = independence.IndependenceTest.planned(ASKED, ASKED.batch, draft_length)
+    test.draw(Trial(independence.bundle(ASKED, draft_length), sampler, settings(seed, batch=ASKED.batch)), RATES)
+    return judge(test, None, RATES)
 
 
-@pytest.mark.parametrize("sampler", [innocent.token, innocent.block, innocent.ignore_draft])
-def test_independent_rounds_pass_at_every_lag(sampler):
-    assert set() == failed(sampler)
+@pytest.mark.parametrize("draft_length", [1, 3])
+@pytest.mark.parametrize("sampler", [innocent.token, innocent.block, innocent.no_bonus, innocent.ignore_draft])
+def test_independent_rounds_pass(sampler, draft_length):
+    assert Status.PASS == judged(sampler, draft_length).status
 
 
 @pytest.mark.parametrize(
-    ("source", "lag"),
+    ("source", "where"),
     [
-        (chance.shared_by_rows, "rows 1 apart"),
-        (chance.antithetic, "rows 512 apart"),
-        (chance.overlapping, "rows 1 apart"),
-        (chance.shared_by_calls, "calls 1 apart"),
+        (chance.shared_by_rows, " 1 row apart"),
+        (chance.antithetic, "512 rows apart"),
+        (chance.overlapping, " 3 rows apart"),  # the last uniform of one is the first of the other
+        (chance.repeating(1), " 1 row apart"),
+        (chance.repeating(333), "333 rows apart"),
+        (chance.repeating(1000), "1000 rows apart"),
+        (chance.repeating(1023), "1023 rows apart"),
+        (chance.repeating_last(1000), "1000 rows apart"),
+        (chance.shared_by_calls, " 1 call apart"),
     ],
 )
-def test_shared_chance_is_seen_where_it_is_shared(source, lag):
-    assert lag in failed(chance.with_uniforms(source))
+def test_shared_chance_is_seen_where_it_is_shared(source, where):
+    found = judged(chance.with_uniforms(source))
+
+    assert Status.FAIL == found.status
+    assert where in found.summary
 
 
-def test_no_round_is_in_two_pairs_of_one_lag():
-    pairs = independence.Pairs(ASKED, 64, 3)
-    left, lag = pairs._left["rows 4 apart"], 4
+def test_too_few_calls_are_no_pass():
+    test = independence.IndependenceTest.planned(ASKED, ASKED.batch, 3)
+    trial = Trial(independence.bundle(ASKED, 3), innocent.token, settings(batch=ASKED.batch))
+    test.draw(trial, Rates(SURE, SURE, 0.49))
 
-    assert len({*left.tolist(), *(left + lag).tolist()}) == 2 * len(left) == 64
+    assert Status.INCONCLUSIVE == judge(test, None, RATES).status
 
 
 def test_coins_are_fair():
@@ -55,10 +59,4 @@ def test_coins_are_fair():
 
     assert {0.5} == {float(laws.max()) for laws in made.problems[0].target}
     assert {1.0} == {float(laws.max()) for laws in made.problems[0].draft}
-
-
-def test_enough_asks_every_lag():
-    pairs = independence.Pairs(ASKED, 64, 3)
-    pairs.add(np.zeros((64, 4), np.int64))
-
-    assert not pairs.enough(1)
+    assert 0.5 == 2 * made.problems[0].target[0][0, 1] + 2 * made.problems[0].target[0][0, 2]

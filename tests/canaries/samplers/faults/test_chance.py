@@ -21,6 +21,9 @@ def test_fresh_uniforms_differ_everywhere():
         (chance.shared_by_rows, STEPS),
         (chance.overlapping, ROWS + STEPS - 1),
         (chance.zeros, 1),
+        (chance.repeating(4), 4 * STEPS),
+        (chance.repeating(10), ROWS * STEPS),
+        (chance.repeating_last(4), ROWS * (STEPS - 1) + 4),
     ],
 )
 def test_shared_ones_are_as_few_as_they_say(source, different):
