@@ -19,9 +19,9 @@ Words = npt.NDArray[np.uint64]
 
 _LOW = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)
-_MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
-_WEYL = (0x9E3779B9, 0xBB67AE85)
-_ROUNDS = 10
+_MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], np.uint64)
+_WEYL = np.array([0x9E3779B9, 0xBB67AE85], np.uint64)
+_ROUNDS = np.arange(10, dtype=np.uint64)
 
 
 class Purpose(IntEnum):
@@ -46,28 +46,22 @@ class CounterRandomness:
     def uniforms(self, seeds: Ints, rounds: Ints, purpose: Purpose, slots: int) -> Floats:
         """Uniforms in [0, 1), shape (rows, slots); two 53-bit doubles come from each block of four words."""
         blocks = (slots + 1) // 2
-        shape = (len(seeds), blocks)
-        key = seeds.astype(np.uint64)[:, None]
-        counter = (
-            np.broadcast_to(rounds.astype(np.uint64)[:, None], shape),
-            np.full(shape, int(purpose), np.uint64),
-            np.broadcast_to(np.arange(blocks, dtype=np.uint64), shape),
-            np.zeros(shape, np.uint64),
-        )
-        a, b, c, d = philox(counter, (key & _LOW, key >> _WORD))
-        pairs = np.stack((_double(a, b), _double(c, d)), axis=-1)
-        return pairs.reshape(len(seeds), 2 * blocks)[:, :slots]
+        counter = np.zeros((4, len(seeds), blocks), np.uint64)
+        counter[0], counter[1], counter[2] = rounds[:, None], int(purpose), np.arange(blocks)
+        key = seeds.astype(np.uint64)
+        words = philox(counter, np.stack((key & _LOW, key >> _WORD))[:, :, None])
+        pairs = _double(words[0::2], words[1::2])  # (2, rows, blocks)
+        return pairs.transpose(1, 2, 0).reshape(len(seeds), 2 * blocks)[:, :slots]
 
 
-def philox(counter: tuple[Words, Words, Words, Words], key: tuple[Words, Words]) -> tuple[Words, Words, Words, Words]:
-    """Ten rounds of Philox4x32 on arrays of 32-bit words held in uint64; counter and key broadcast together."""
-    a, b, c, d = counter
-    left, right = key
-    for _ in range(_ROUNDS):
-        first, second = _MULTIPLIERS[0] * a, _MULTIPLIERS[1] * c
-        a, b, c, d = (second >> _WORD) ^ b ^ left, second & _LOW, (first >> _WORD) ^ d ^ right, first & _LOW
-        left, right = (left + np.uint64(_WEYL[0])) & _LOW, (right + np.uint64(_WEYL[1])) & _LOW
-    return a, b, c, d
+def philox(counter: Words, key: Words) -> Words:
+    """Ten rounds of Philox4x32 on counters (4, rows, blocks) and keys (2, rows, 1): 32-bit words held in uint64."""
+    keys = (key + np.multiply.outer(_ROUNDS, _WEYL)[:, :, None, None]) & _LOW
+    even, odd = counter[0::2], counter[1::2]
+    for bits in keys:
+        products = (even * _MULTIPLIERS[:, None, None])[::-1]
+        even, odd = (products >> _WORD) ^ odd ^ bits, products & _LOW
+    return np.stack((even[0], odd[0], even[1], odd[1]))
 
 
 def _double(high: Words, low: Words) -> Floats:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,11 +29,17 @@ class ContiguousCache:
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> Entries:
         """Adds a block behind the committed entries; returns everything up to the end of the longest row's block."""
-        place = _place(self.lengths.tobytes(), keys.shape[2])
-        stored = self._grown(layer, keys, values, place.reach)
-        stored.keys[place.entries] = keys.transpose(1, 2)
-        stored.values[place.entries] = values.transpose(1, 2)
-        return Entries(stored.keys[:, :, : place.reach], stored.values[:, :, : place.reach])
+        nodes = keys.shape[2]
+        reach = int(self.lengths.max(initial=0)) + nodes
+        stored = self._grown(layer, keys, values, reach)
+        if len(self.lengths) == 1:  # without an index: a third of the time
+            stored.keys.narrow(2, reach - nodes, nodes).copy_(keys)
+            stored.values.narrow(2, reach - nodes, nodes).copy_(values)
+        else:
+            place = _place(self.lengths.tobytes(), nodes)
+            stored.keys[place] = keys.transpose(1, 2)
+            stored.values[place] = values.transpose(1, 2)
+        return Entries(stored.keys.narrow(2, 0, reach), stored.values.narrow(2, 0, reach))
 
     def commit(self, paths: Sequence[Sequence[int]]) -> None:
         """Moves the accepted path up behind the root where it is not there already, and counts it."""
@@ -78,20 +83,11 @@ class ContiguousCache:
         return stored
 
 
-class _Place(NamedTuple):
-    """Where a block goes: the entry behind the longest row's block, and an index of (rows, nodes, heads, width)."""
-
-    reach: int
-    entries: tuple[Tensor, slice, Tensor]
-
-
 @lru_cache(maxsize=4)
-def _place(lengths: bytes, nodes: int) -> _Place:
-    """Where a block of `nodes` goes behind rows of these lengths: the same in all layers, so worked out once."""
+def _place(lengths: bytes, nodes: int) -> tuple[Tensor, slice, Tensor]:
+    """Where a block (rows, nodes, heads, width) goes behind rows of these lengths: worked out once for all layers."""
     starts = torch.tensor(np.frombuffer(lengths, np.int64))
-    rows, columns = torch.arange(len(starts))[:, None], starts[:, None] + torch.arange(nodes)
-    reach = int(starts.max()) + nodes if len(starts) else nodes
-    return _Place(reach, (rows, slice(None), columns))
+    return torch.arange(len(starts))[:, None], slice(None), starts[:, None] + torch.arange(nodes)
 
 
 def _room(old: Tensor | None, like: Tensor, capacity: int) -> Tensor:

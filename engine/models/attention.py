@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ..tree import ancestry, depths
+from ..tree import ancestry, chain_parents, depths
 from .base import Block
 
 Ints = npt.NDArray[np.int64]
@@ -24,6 +24,8 @@ def visible(block: Block, lengths: Ints) -> npt.NDArray[np.bool_]:
     """(rows, nodes, entries): committed entries first, then the block itself, starting at each row's own length."""
     rows, width = block.tokens.shape
     reach = int(lengths.max(initial=0)) + width
+    if set(block.parents) == {chain_parents(width - 1)}:
+        return np.arange(reach) <= lengths[:, None, None] + np.arange(width)[:, None]
     committed = np.arange(reach)[None, None, :] < lengths[:, None, None]
     seen = np.repeat(committed, width, axis=1)
     own = np.broadcast_to(lengths[:, None, None] + np.arange(width), (rows, width, width))
@@ -45,10 +47,9 @@ def positions(block: Block, lengths: Ints) -> Tensor:
 def _stacked(
     block: Block, width: int, of: Callable[[tuple[int, ...], int], npt.NDArray[np.generic]]
 ) -> npt.NDArray[Any]:
-    """One array a row; computed once where all rows have the same tree."""
+    """One array a row, or one for all where they have the same tree."""
     if len(set(block.parents)) == 1:
-        one = of(block.parents[0], width)
-        return np.broadcast_to(one, (len(block.parents), *one.shape))
+        return of(block.parents[0], width)[None]
     return np.stack([of(parents, width) for parents in block.parents])
 
 

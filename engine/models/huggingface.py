@@ -68,6 +68,8 @@ class HuggingFaceModel:
         self._source = dict(source)
         parameters = inspect.signature(model.forward).parameters
         self._flat = flat(model)
+        self._window = _window(model.config)
+        self.dtype: torch.dtype = model.dtype  # what the model computes in
         self._cache_argument = "cache" if "cache" in parameters else "past_key_values"
         if "position_ids" not in parameters:
             raise ModelRefused(
@@ -85,10 +87,12 @@ class HuggingFaceModel:
 
     def score_last(self, block: Block, cache: Cache) -> Logits:
         """Logits (rows, vocabulary) after each row's last node."""
-        ends = block.lengths - 1
-        wanted, place = np.unique(ends, return_inverse=True)
-        logits = self._forward(block, cache, torch.from_numpy(wanted))
-        return logits[np.arange(len(ends)), place]
+        if block.tokens.shape[1] == 1:
+            return self.score(block, cache)[:, 0]
+        ends = [len(parents) - 1 for parents in block.parents]
+        wanted = sorted(set(ends))
+        logits = self._forward(block, cache, torch.tensor(wanted))
+        return logits[np.arange(len(ends)), [wanted.index(end) for end in ends]]
 
     def native_logits(self, tokens: Sequence[int]) -> Logits:
         """Logits (tokens, vocabulary) by the model's own mask and no cache: what the mask probe compares with."""
@@ -116,11 +120,10 @@ class HuggingFaceModel:
 
     def _masks(self, seen: npt.NDArray[np.bool_], places: Tensor, cache: Cache) -> Tensor | dict[str, Tensor]:
         """One mask, or one for each type of layer where the model mixes full and sliding attention."""
-        full = additive(seen, self.model.dtype)
-        window = _window(self.model.config)
-        if window is None:
+        full = additive(seen, self.dtype)
+        if self._window is None:
             return full
-        near = additive(seen & _within(window, seen.shape[-1], places, cache), self.model.dtype)
+        near = additive(seen & _within(self._window, seen.shape[-1], places, cache), self.dtype)
         kinds = set(getattr(self.model.config, "layer_types", None) or ())
         if len(kinds) > 1:
             return {"full_attention": full, "sliding_attention": near}
@@ -166,12 +169,6 @@ class HuggingFaceModel:
         """Whether both number their tokens alike."""
         same_size = self.vocabulary == other.vocabulary
         return same_size and bool(self.tokenizer.get_vocab() == other.tokenizer.get_vocab())
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """What the model computes in."""
-        found: torch.dtype = self.model.dtype
-        return found
 
     @property
     def parameters(self) -> int:

@@ -1,4 +1,4 @@
-"""The flat pass gives the library's own logits, bit for bit, or is not taken."""
+"""The flat pass gives the library's own logits, but for rounding, or is not taken."""
 
 import numpy as np
 import pytest
