@@ -73,15 +73,10 @@ def assert_follows(
     once in a billion, and faults of a total variation above 0.05 do not get past it. Where the sampler can be
     enumerated, no fault does.
     """
-    from fractions import Fraction
-
     from draftgate.canaries.samplers import exact, minimal
     from draftgate.canaries.samplers.proofs.custom import chain_case
-    from draftgate.stats.strategies import Chain
 
-    if len(target) != len(draft) + 1:
-        raise ValueError(f"{len(target)} laws of the target and {len(draft)} of the draft; give K + 1 laws and K")
-    laws = Chain(*(tuple(tuple(Fraction(x) for x in law) for law in several) for several in (target, draft)))
+    laws = minimal.chain_of(target, draft)
     wealth, found = minimal.refuted(sampler, laws, minimal.settings_for(seed, 4096, 10.0)(), rounds=65536)
     if wealth >= minimal.ODDS:
         raise AssertionError(found.text())

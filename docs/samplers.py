@@ -1,6 +1,7 @@
-"""Writes what a campaign measured into `docs/results.md`: `python docs/samplers.py FILE`.
+"""Writes into `docs/results.md` what a campaign of samplers measured: `python docs/samplers.py FILE`.
 
-The block is rewritten in its place, or put at the end.
+`python docs/samplers.py --fine` measures rounds a second and the finest effect, in half a minute. Either block is
+rewritten in its place, or put at the end.
 """
 
 from __future__ import annotations
@@ -10,24 +11,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import blocks
+import torch
 
-from draftgate.canaries.samplers.faults import campaign
+from draftgate.canaries.samplers.faults import campaign, fine
 from draftgate.canaries.samplers.faults.registry import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 RESULTS = Path(__file__).with_name("results.md")
-BEGIN = blocks.begin("samplers", "samplers")
+BEGIN, FINE = (blocks.begin(name, "samplers") for name in ("samplers", "fine"))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`docs/results.md` has the table of this campaign."""
+    """`docs/results.md` has the table of this campaign, or what is measured now."""
     if len(arguments) != 1:
-        sys.stderr.write("usage: python docs/samplers.py FILE\n")
+        sys.stderr.write("usage: python docs/samplers.py FILE | --fine\n")
         return 2
-    text = RESULTS.read_text(encoding="utf-8")
-    RESULTS.write_text(blocks.replaced(text, BEGIN, page(campaign.read(Path(arguments[0])))), encoding="utf-8")
+    text, fast = RESULTS.read_text(encoding="utf-8"), arguments[0] == "--fine"
+    first, content = (FINE, speed()) if fast else (BEGIN, page(campaign.read(Path(arguments[0]))))
+    RESULTS.write_text(blocks.replaced(text, first, content), encoding="utf-8")
     return 0
 
 
@@ -46,6 +49,17 @@ def page(lines: Sequence[dict[str, Any]]) -> str:
         parts += [_table(honest, ("name", "summary", "runs", "held", "seconds"))]
         parts += [second_level([p for line in lines for p in line.get("p_values", [])])]
     return "\n\n".join(parts)
+
+
+def speed() -> str:
+    """What one core does now, drafting and counting included. Raises SystemExit where it is not what it must be."""
+    torch.set_num_threads(1)
+    lines, good = fine.measured(fine.EFFECT)
+    if not good:
+        raise SystemExit("\n".join(lines))
+    return "\n".join(
+        ["How fast and how fine the judge of samplers is, drafting included:", "", *(f"- {x}" for x in lines)]
+    )
 
 
 def second_level(p_values: Sequence[float]) -> str:

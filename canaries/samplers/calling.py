@@ -11,7 +11,9 @@ import json
 import os
 import signal
 import sys
+import sysconfig
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -25,6 +27,9 @@ from .interface import Inputs, Sampler, checked_tokens
 
 GRACE = 1.0
 """Seconds after which code that is still running, though it was interrupted, is taken to swallow every exception."""
+
+LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+"""Where code lies that is nobody's own, and this package once it is installed."""
 
 
 class TimeIsUp(BaseException):
@@ -41,12 +46,15 @@ class Caller:
     def __init__(self, sampler: Sampler, steps: int, *, seconds: float, case: str = "given") -> None:
         self.sampler, self.steps, self.seconds, self.case = sampler, steps, seconds, case
 
-    def __call__(self, inputs: Inputs, generator: Generator) -> Tensor:
-        """The sampler's answer as int64 (B, K + 1). Raises ContractBroken or SamplerFailed."""
+    def __call__(self, inputs: Inputs, generator: Generator, kept: Inputs | None = None) -> Tensor:
+        """The sampler's answer as int64 (B, K + 1). Raises ContractBroken or SamplerFailed.
+
+        Beside torch's counts of writes, every number is compared with `kept`, a copy, where there is one.
+        """
         versions = inputs.versions()
         answer = self.guarded(self.sampler, *inputs, generator)
-        if inputs.versions() != versions:
-            raise ContractBroken(f"the sampler wrote to {_written(inputs, versions)}; it must leave its inputs alone")
+        if written := (kept and _changed(inputs, kept)) or _written(inputs, versions):
+            raise ContractBroken(f"the sampler wrote to {written}; it must leave its inputs alone")
         rows, _, vocabulary = inputs.target_probs.shape
         return checked_tokens(answer, (rows, self.steps), vocabulary)
 
@@ -65,12 +73,9 @@ class Caller:
             raise SamplerFailed(f"{raised(error)}, on the {self.case} laws") from error
 
     def first(self, inputs: Inputs, generator: Generator) -> Tensor:
-        """The answer of the first call; every number of the inputs is compared, not only torch's counts of writes."""
-        kept, chance = inputs.copied(), torch.get_rng_state()
-        answer = self(inputs, generator)
-        for name, before, after in zip(Inputs._fields, kept, inputs, strict=True):
-            if before is not None and after is not None and not torch.equal(before, after):
-                raise ContractBroken(f"the sampler wrote to {name}; it must leave its inputs alone")
+        """The answer of the first call, looked at more closely."""
+        chance = torch.get_rng_state()
+        answer = self(inputs, generator, inputs.copied())
         if not torch.equal(chance, torch.get_rng_state()):
             raise ContractBroken("the sampler draws from torch's global generator; draw from the one it is given")
         return answer
@@ -126,16 +131,23 @@ def _end(line: str) -> NoReturn:
     os._exit(status)
 
 
+def _changed(inputs: Inputs, kept: Inputs) -> str:
+    """The first number that is not what it was; nothing where all are."""
+    for name, x, before in zip(Inputs._fields, inputs, kept, strict=True):
+        if x is not None and before is not None and (different := x != before).any():
+            at = tuple(different.nonzero()[0].tolist())
+            return f"{name}: {list(at)} was {before[at].item():.4g} and is {x[at].item():.4g}"
+    return ""
+
+
 def _written(inputs: Inputs, versions: tuple[int, ...]) -> str:
     names = [name for name, x in zip(Inputs._fields, inputs, strict=True) if x is not None]
     return ", ".join(n for n, a, b in zip(names, versions, inputs.versions(), strict=True) if a != b)
 
 
 def raised(error: BaseException) -> str:
-    """What was raised, and where in the sampler's own code, in one line."""
-    trace = error.__traceback__
-    while trace and trace.tb_next:
-        trace = trace.tb_next
-    where = f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""
+    """What was raised, and the innermost place that is in no library, in one line."""
+    places = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
+    own = [place for place in places if not place.startswith(LIBRARIES)] or places
     text = " ".join(str(error).split())
-    return f"the sampler raised {type(error).__name__}: {text[:300]}{where}"
+    return f"the sampler raised {type(error).__name__}: {text[:300]}{f' at {own[-1]}' if own else ''}"

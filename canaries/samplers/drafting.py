@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 
 from ..errors import ContractBroken
 from .calling import Caller
-from .interface import Adapted, Inputs, Pair, Sampler
+from .interface import Adapted, Inputs, Pair, Sampler, check_laws
 from .laws import Floats
 from .tables import Tables, likelier_first
 
@@ -101,8 +101,15 @@ class Paired:
             tokens.append(found)
             reported.append(probs)
             state = self._tables.next(state, found)
-        target = self._tables.target.index_select(0, state.to(self._settings.device))
-        return Inputs(target, torch.stack(reported, dim=1), torch.stack(tokens, dim=1).to(self._settings.device))
+        target, stated = (
+            self._tables.target.index_select(0, state.to(self._settings.device)),
+            torch.stack(reported, dim=1),
+        )
+        try:
+            check_laws("draft_probs", stated)
+        except ValueError as error:
+            raise ContractBroken(f"the drafter's answer: {error}") from error
+        return Inputs(target, stated, torch.stack(tokens, dim=1).to(self._settings.device))
 
     def _keep(self, probs: Tensor, tokens: Tensor) -> None:
         self.impossible += int((probs.gather(1, tokens[:, None]) == 0).sum())

@@ -115,14 +115,15 @@ def check_inputs(inputs: Inputs) -> None:
         raise ValueError(f"draft_tokens has shape {tuple(tokens.shape)}, not {(rows, steps - 1)}")
     for name, laws in (("target_probs", target), ("draft_probs", draft)):
         if laws is not None:
-            _check_laws(name, laws)
+            check_laws(name, laws)
     outside = (tokens < 0) | (tokens >= vocabulary)
     if outside.any():
         row, place = (int(i) for i in outside.nonzero()[0])
         raise ValueError(f"draft_tokens[{row}, {place}] is {int(tokens[row, place])}, outside 0..{vocabulary - 1}")
 
 
-def _check_laws(name: str, laws: Tensor) -> None:
+def check_laws(name: str, laws: Tensor) -> None:
+    """Raises ValueError, naming the first of `laws` (B, steps, V) that is none."""
     total = laws.sum(dim=-1, dtype=torch.float64)
     wrong = ~((laws >= 0).all(dim=-1) & ((total - 1).abs() <= LAW_SLACK))  # a NaN is in neither
     if wrong.any():

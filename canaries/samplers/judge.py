@@ -35,7 +35,7 @@ def judge(
         refuted = look()
         drawn = Drawn([refuted], stopped_early=True) if refuted else run.draw(progress)
     except ContractBroken as error:
-        drawn = Drawn([_broken(error)])
+        drawn = Drawn([_broken(error)], stopped_early=True)
     finally:
         progress.close()
     return summary(run, drawn, time.monotonic() - started)

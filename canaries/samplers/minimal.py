@@ -16,13 +16,14 @@ import torch
 
 from ...stats import e_process
 from ...stats.counts import checked_law
-from ...stats.strategies import Chain, smallest
+from ...stats.strategies import Chain, Law, smallest
 from ..errors import ContractBroken
 from .drafting import Settings
 from .interface import Pair, Sampler
 from .laws import Bundle, Problem
 from .trial import Trial
 
+Mass = str | float | Fraction
 ODDS = math.log(1e9)
 """Wealth at which laws count as refuted: chance alone does not reach it in all the examples of a search."""
 ROUNDS = 4096
@@ -56,12 +57,31 @@ class Minimal(NamedTuple):
         )
 
 
+def chain_of(target: Sequence[Sequence[Mass]], draft: Sequence[Sequence[Mass]]) -> Chain:
+    """Laws as somebody wrote them, in fractions. Raises ValueError that names the first that is none."""
+    if len(target) != len(draft) + 1:
+        raise ValueError(f"{len(target)} laws of the target and {len(draft)} of the draft; give K + 1 laws and K")
+    named = [
+        (f"{what}[{i}]", law) for what, laws in (("target", target), ("draft", draft)) for i, law in enumerate(laws)
+    ]
+    found = [_fractions(name, law, len(target[0])) for name, law in named]
+    return Chain(tuple(found[: len(target)]), tuple(found[len(target) :]))
+
+
+def _fractions(name: str, law: Sequence[Mass], vocabulary: int) -> Law:
+    if len(law) != vocabulary:
+        raise ValueError(f"{name} has {len(law)} tokens and target[0] {vocabulary}; give all laws the same tokens")
+    try:
+        found = tuple(Fraction(mass) for mass in law)
+        checked_law(np.array([float(mass) for mass in found]))
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{name} is {list(law)}: {error}") from error
+    return found
+
+
 def problem_of(laws: Chain) -> Problem:
-    """The laws as a problem without memory. Raises ValueError for what is no law."""
-    for law in (*laws.target, *laws.draft):
-        checked_law(np.array([float(mass) for mass in law]))
-    rows = (tuple(np.array([[float(x) for x in law]]) for law in several) for several in laws)
-    target, draft = rows
+    """The laws as a problem without memory."""
+    target, draft = (tuple(np.array([[float(x) for x in law]]) for law in several) for several in laws)
     return Problem(name="example", target=target, draft=draft)
 
 

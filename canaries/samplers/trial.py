@@ -101,20 +101,12 @@ class Trial:
         for _ in range(calls):
             inputs = self.drafting.draw(self.which)
             if self.calls == 0:
-                self._check(inputs)
+                check_inputs(inputs)
                 answer = self.call.first(inputs, self.settings.theirs)
             else:
                 answer = self.call(inputs, self.settings.theirs)
             self.count(answer.cpu())
             self.calls += 1
-
-    def _check(self, inputs: Inputs) -> None:
-        try:
-            check_inputs(inputs)
-        except ValueError as error:
-            if not isinstance(self.sampler, Pair):  # our own laws: a mistake of ours
-                raise
-            raise ContractBroken(f"the drafter's answer: {error}") from error
 
     def completed(self, tokens: Tensor) -> Tensor:
         """The answers (B, K + 1), what is missing at their ends drawn from the target's own law."""

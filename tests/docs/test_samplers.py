@@ -46,3 +46,21 @@ def test_the_block_is_put_at_the_end_and_rewritten_in_place(page, tmp_path):
 
 def test_without_a_file_the_usage_is_told(page):
     assert 2 == page.main([])
+
+
+def test_what_is_measured_now_has_a_block_of_its_own(page, monkeypatch):
+    monkeypatch.setattr(page.fine, "measured", lambda effect: ([f"off by {effect}: found"], True))
+    page.main(["--fine"])
+    text = page.RESULTS.read_text()
+
+    assert text.startswith("# Results\n\nOther figures.\n")
+    assert f"{page.FINE}\nHow fast" in text
+    assert "- off by 0.002: found\n" in text
+
+
+def test_a_measurement_that_failed_is_not_written(page, monkeypatch):
+    monkeypatch.setattr(page.fine, "measured", lambda _: (["honest: p = 0"], False))
+    with pytest.raises(SystemExit, match="honest"):
+        page.main(["--fine"])
+
+    assert "How fast" not in page.RESULTS.read_text()

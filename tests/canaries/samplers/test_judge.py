@@ -78,6 +78,7 @@ def test_a_contract_broken_late_is_held_too():
     summary, said = judged(late)
 
     assert "HOLD" == summary["verdict"]
+    assert ["contract"] == [held.check for held in summary["reasons"]]
     assert 1 == len(said)
 
 

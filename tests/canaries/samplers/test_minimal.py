@@ -41,6 +41,22 @@ def test_the_rarest_planted_examples_are_met(name):
     assert minimal.minimal(BY_NAME[name].make(), minimal.settings_for(0, minimal.ROUNDS, 10.0)) is not None
 
 
+@pytest.mark.parametrize(
+    ("target", "draft", "message"),
+    [
+        ([["1/2", "1/2"], ["1/2", "1/3"]], [["1/2", "1/2"]], r"target\[1\] is \['1/2', '1/3'\]: not a law"),
+        ([["1/2", "1/2"]] * 2, [[float("nan"), 0.5]], r"draft\[0\] is \[nan, 0.5\]: cannot convert NaN"),
+        ([["1/2", "1/2"]] * 2, [["x", "1"]], r"draft\[0\] is .*Invalid literal"),
+        ([["3/2", "-1/2"]] * 2, [["0", "1"]], r"target\[0\] is .*non-negative"),
+        ([["1/2", "1/2"]] * 2, [["0", "0", "1"]], r"draft\[0\] has 3 tokens and target\[0\] 2"),
+        ([["1/2", "1/2"]], [["0", "1"]], "give K \\+ 1 laws and K"),
+    ],
+)
+def test_laws_that_are_none_are_refused_by_name(target, draft, message):
+    with pytest.raises(ValueError, match=message):
+        minimal.chain_of(target, draft)
+
+
 def test_an_honest_sampler_has_no_example(monkeypatch):
     monkeypatch.setattr(minimal, "EXAMPLES", 20)
 

@@ -79,3 +79,18 @@ def test_a_drafter_that_states_no_law_is_refused():
 
     with pytest.raises(ContractBroken, match=r"drafter's answer: draft_probs\[0, 0\] is no law"):
         trial(pair).run(1)
+
+
+def test_a_law_that_breaks_late_is_refused_too():
+    calls = []
+
+    def late(probs, g):
+        calls.append(1)
+        tokens = probs.multinomial(1, generator=g)[:, 0]
+        return Drafted(tokens, probs if len(calls) < 9 else probs * float("nan"))
+
+    made = trial(Pair(late, innocent.token))
+    made.run(2)
+
+    with pytest.raises(ContractBroken, match=r"drafter's answer: draft_probs\[0, 0\] is no law"):
+        made.run(3)
