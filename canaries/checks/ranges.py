@@ -21,6 +21,7 @@ from .base import Case
 EXACT = 2**53  # whole numbers up to here are told apart as floats; no count and no id comes near it
 ROUNDING = 1e-9  # by which masses that sum to one in float64 may miss it; a changed entry misses it by more
 
+LISTS = (list, tuple)  # the second before it is written and read
 SHOWN = 40  # characters of a value that are shown
 
 
@@ -131,8 +132,8 @@ def _fits(value: Any, shape: Any) -> bool:
     if isinstance(shape, dict):
         return type(value) is dict and (... in shape or value.keys() == shape.keys())
     if isinstance(shape, tuple):
-        return type(value) is list and len(value) == len(shape)
-    return type(value) is list if isinstance(shape, list) else bool(shape(value))
+        return isinstance(value, LISTS) and len(value) == len(shape)
+    return isinstance(value, LISTS) if isinstance(shape, list) else bool(shape(value))
 
 
 def _parts(value: Any, shape: Any, at: str) -> Iterator[tuple[Any, Any, str]]:
