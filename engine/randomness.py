@@ -8,20 +8,20 @@ a round is repeated. The generator is Philox4x32-10 (Salmon et al., "Parallel ra
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
+Word = Any  # a whole number, or an array of uint64
 
-_LOW = np.uint64(0xFFFFFFFF)
-_WORD = np.uint64(32)
-_MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], np.uint64)
-_WEYL = np.array([0x9E3779B9, 0xBB67AE85], np.uint64)
-_ROUNDS = np.arange(10, dtype=np.uint64)
+_LOW = 0xFFFFFFFF
+_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+_WEYL = (0x9E3779B9, 0xBB67AE85)
+_ROUNDS = 10
+_FEW = 16  # blocks that take less one by one, in whole numbers, than in arrays
 
 
 class Purpose(IntEnum):
@@ -46,25 +46,33 @@ class CounterRandomness:
     def uniforms(self, seeds: Ints, rounds: Ints, purpose: Purpose, slots: int) -> Floats:
         """Uniforms in [0, 1), shape (rows, slots); two 53-bit doubles come from each block of four words."""
         blocks = (slots + 1) // 2
-        counter = np.zeros((4, len(seeds), blocks), np.uint64)
-        counter[0], counter[1], counter[2] = rounds[:, None], int(purpose), np.arange(blocks)
-        key = seeds.astype(np.uint64)
-        words = philox(counter, np.stack((key & _LOW, key >> _WORD))[:, :, None])
-        pairs = _double(words[0::2], words[1::2])  # (2, rows, blocks)
-        return pairs.transpose(1, 2, 0).reshape(len(seeds), 2 * blocks)[:, :slots]
+        keys, turns = seeds.astype(np.uint64), rounds.astype(np.uint64)
+        if len(seeds) * blocks <= _FEW:
+            rows = list(zip(keys.tolist(), turns.tolist(), strict=True))
+            pairs = np.array([_pair(key, (turn, purpose, block, 0)) for key, turn in rows for block in range(blocks)])
+        else:
+            counter = (turns[:, None], int(purpose), np.arange(blocks, dtype=np.uint64), 0)
+            pairs = np.stack(_pair(keys[:, None], counter), axis=-1)
+        return pairs.reshape(len(seeds), 2 * blocks)[:, :slots]
 
 
-def philox(counter: Words, key: Words) -> Words:
-    """Ten rounds of Philox4x32 on counters (4, rows, blocks) and keys (2, rows, 1): 32-bit words held in uint64."""
-    keys = (key + np.multiply.outer(_ROUNDS, _WEYL)[:, :, None, None]) & _LOW
-    even, odd = counter[0::2], counter[1::2]
-    for bits in keys:
-        products = (even * _MULTIPLIERS[:, None, None])[::-1]
-        even, odd = (products >> _WORD) ^ odd ^ bits, products & _LOW
-    return np.stack((even[0], odd[0], even[1], odd[1]))
+def _pair(key: Word, counter: tuple[Word, Word, Word, Word]) -> tuple[Any, Any]:
+    """Two float64 in [0, 1) from the four words of each block."""
+    a, b, c, d = philox(counter, (key & _LOW, key >> 32))
+    return _double(a, b), _double(c, d)
 
 
-def _double(high: Words, low: Words) -> Floats:
+def philox(counter: tuple[Word, Word, Word, Word], key: tuple[Word, Word]) -> tuple[Word, Word, Word, Word]:
+    """Ten rounds of Philox4x32 on 32-bit words: whole numbers, or arrays of uint64; counter and key broadcast."""
+    a, b, c, d = counter
+    left, right = key
+    for _ in range(_ROUNDS):
+        first, second = _MULTIPLIERS[0] * a, _MULTIPLIERS[1] * c
+        a, b, c, d = (second >> 32) ^ b ^ left, second & _LOW, (first >> 32) ^ d ^ right, first & _LOW
+        left, right = (left + _WEYL[0]) & _LOW, (right + _WEYL[1]) & _LOW
+    return a, b, c, d
+
+
+def _double(high: Word, low: Word) -> Any:
     """53 random bits as a float64 in [0, 1)."""
-    bits = ((high >> np.uint64(5)) << np.uint64(26)) | (low >> np.uint64(6))
-    return bits.astype(np.float64) * 2.0**-53
+    return (((high >> 5) << 26) | (low >> 6)) * 2.0**-53

@@ -20,8 +20,15 @@ class Answered(NamedTuple):
 
 def answers(pairs: Mapping[str, Any]) -> Iterator[Answered]:
     """All answers of a `pairs` observation, in the order they were made."""
+    yield from _answers(pairs, None)
+
+
+def _answers(pairs: Mapping[str, Any], arm: str | None) -> Iterator[Answered]:
+    """Those of one arm, or all: to read an answer takes time, and each is read by many."""
     for number, group in enumerate(pairs["groups"]):
         for run in group["runs"]:
+            if arm not in {None, run["arm"]}:
+                continue
             for canary, generation in zip(group["canaries"], run["generations"], strict=True):
                 yield Answered(canary, run["arm"], run["repeat"], number, Generation.from_json(generation))
 
@@ -33,7 +40,7 @@ def shown(generation: Generation) -> tuple[str, str]:
 
 def by_arm(pairs: Mapping[str, Any], arm: str) -> list[Answered]:
     """The answers of one arm."""
-    return [answer for answer in answers(pairs) if answer.arm == arm]
+    return list(_answers(pairs, arm))
 
 
 class Fork(NamedTuple):

@@ -100,13 +100,14 @@ class ReferenceTarget:
         self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float
     ) -> list[Replay]:
         """Teacher-forces the answers through the model alone, in passes of `width` tokens; 0 means in one pass."""
-        found: list[Replay] = []
-        for start in range(0, len(requests), _REPLAY_ROWS):
-            rows = slice(start, start + _REPLAY_ROWS)
-            logits = teacher_forced(self.model, requests[rows], answers[rows], width)
-            for request, answer, row in zip(requests[rows], answers[rows], logits, strict=True):
-                found.append(replay(row, answer, request.sampling, slack))
-        return found
+        found: dict[int, Replay] = {}
+        order = sorted(range(len(requests)), key=lambda row: len(requests[row].prompt))  # the less is padded
+        for start in range(0, len(order), _REPLAY_ROWS):
+            rows = order[start : start + _REPLAY_ROWS]
+            logits = teacher_forced(self.model, [requests[row] for row in rows], [answers[row] for row in rows], width)
+            for row, scored in zip(rows, logits, strict=True):
+                found[row] = replay(scored, answers[row], requests[row].sampling, slack)
+        return [found[row] for row in range(len(requests))]
 
     def variant(self, method: str, **options: Any) -> ReferenceTarget:
         """The same engine with another drafter or another draft length."""

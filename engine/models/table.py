@@ -39,12 +39,11 @@ class TableModel:
         """Logits (rows, nodes, vocabulary) after each node."""
         history = self._write(block, cache)
         seen = visible(block, cache.lengths)
-        rows, nodes, _ = seen.shape
-        count = seen.sum(axis=-1)
-        order = np.pad(np.where(seen, np.arange(seen.shape[-1]), -1), ((0, 0), (0, 0), (1, 0)), constant_values=-1)
-        order.partition((-2, -1), axis=-1)
-        last, before = order[..., -1], np.where(count > 1, order[..., -2], order[..., -1])
-        row = np.broadcast_to(np.arange(rows)[:, None], (rows, nodes))
+        rows, nodes, reach = seen.shape
+        last = cache.lengths[:, None] + np.arange(nodes)  # its own entry; all that it sees stand before
+        before = np.where(seen & (np.arange(reach) < last[:, :, None]), np.arange(reach), -1).max(axis=-1)
+        before = np.where(before < 0, last, before)
+        row, count = np.arange(rows)[:, None], seen.sum(axis=-1)
         logits: Logits = self.table[count % len(self.table), history[row, before], history[row, last]]
         return logits
 
