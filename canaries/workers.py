@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Mapping
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
@@ -93,9 +94,21 @@ def _received(answer: Connection, key: str, process: ForkProcess) -> Made:
 def _work(sender: Connection, compute: Compute) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         found: Made | Exception = timed(compute)
     except Exception as error:  # noqa: BLE001 - a boundary: raised again in the parent
         error.add_note(traceback.format_exc())
         found = error
     sender.send(found)
+
+
+def _end_with_parent() -> NoReturn:
+    """Nobody is left to hear a worker whose parent was killed, and the record that it holds open could not be resumed.
+
+    Workers begun later hold the sentinel open as well; the last one sees its end first, then the others.
+    """
+    parent = parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)

@@ -95,9 +95,10 @@ def generation(
 
 
 def replay(tokens: int, **fields: Sequence[Any]) -> dict[str, list[Any]]:
-    """A replay that found every token the best one, in the middle of its law."""
+    """A replay that found every token the best one, in the middle of its law; of a margin, the second best."""
     even = [(place + 0.5) / max(tokens, 1) for place in range(tokens)]
-    found = {"margin": [0.0] * tokens, "gap": [GAP] * tokens, "below": even, "prob": [0.0] * tokens}
+    gaps = [min(margin or GAP, GAP) for margin in fields.get("margin", [0.0] * tokens)]
+    found = {"margin": [0.0] * tokens, "gap": gaps, "below": even, "prob": [0.0] * tokens}
     return {name: list(values) for name, values in (found | {"outside": [0] * tokens} | fields).items()}
 
 

@@ -58,6 +58,7 @@ def complaint(generation: Generation, draft_length: int, limit: int, eos: Sequen
         f"{tokens} tokens exceed the limit of {limit}": 0 < tokens <= limit,
         "tokens follow the end of the sequence": not set(eos) & set(generation.tokens[:-1]),
         f"finish is length, but {tokens} of {limit} tokens came": generation.finish != "length" or tokens == limit,
+        "finish is stop, but no stop string was asked for": generation.finish != "stop",
         f"finish is {generation.finish}, but the last token says otherwise": (generation.finish == "eos")
         == bool(set(eos) & set(generation.tokens[-1:])),
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...engine.request import Generation
@@ -167,10 +167,35 @@ def _pairs(case: Case) -> str | None:
 
 
 def _replays(case: Case) -> str | None:
-    """Noise is measured on the baseline's first answers, all tokens of each."""
+    """Noise is measured on the baseline's first answers, all tokens of each; every replay holds together."""
     plain = [a.generation for a in by_arm(case.observed("pairs"), BASELINE) if a.repeat == 0][:NOISE_ROWS]
-    tokens, said = sum(len(one.tokens) for one in plain), case.observed("replays")["noise"]["positions"]
-    return None if said == tokens else f"noise.positions is {said}, but the answers have {tokens} tokens"
+    found = case.observed("replays")
+    tokens, said = sum(len(one.tokens) for one in plain), found["noise"]["positions"]
+    if said != tokens:
+        return f"noise.positions is {said}, but the answers have {tokens} tokens"
+    return _torn([*found["census"], *found["candidate"]])
+
+
+def _torn(replays: Iterable[Mapping[str, Any]]) -> str | None:
+    """The first numbers of one token that exclude each other: what is not the best is no nearer to it than the second.
+
+    And the masses of the tokens ahead and of its own are parts of one law.
+    """
+    for replay in replays:
+        for margin, gap in zip(replay["margin"], replay["gap"], strict=True):
+            if margin and gap is not None and margin < gap:
+                return f"margin is {margin:g} logits where the second best token is {gap:g} below the best"
+        for below, own in zip(replay["below"], replay["prob"], strict=True):
+            if below is not None and own is not None and below + own > 1 + ROUNDING:
+                return f"below is {below:g} and prob {own:g}, more than all mass"
+    return None
+
+
+def _variants(case: Case, name: str, limit: int) -> str | None:
+    """The plain answers add up, and so do the replays of each variant."""
+    found = case.observed(name)
+    replays = (replay for variant in found["variants"].values() for replay in variant["replays"].values())
+    return _baseline(case, found["plain"], limit) or _torn(replays)
 
 
 def _conversation(case: Case) -> str | None:
@@ -183,7 +208,9 @@ def _conversation(case: Case) -> str | None:
             if turn["kept"] > most:
                 return f"kept is {turn['kept']} at {turn['live']['name']}, where {most} entries are the most"
             held = turn["prompt"] + len(turn["live"]["tokens"])
-            if numbers and (wrong := _baseline(case, [turn["fresh"]], numbers.tokens)):
+            differs = turn["live"]["tokens"] != turn["fresh"]["tokens"]
+            wrong = _torn([turn["replay"]] if turn["replay"] and differs else [])
+            if wrong := wrong or (_baseline(case, [turn["fresh"]], numbers.tokens) if numbers else None):
                 return wrong
     return None
 
@@ -203,8 +230,8 @@ def _recorded(case: Case) -> str | None:
 _CONTRARY: Mapping[str, Callable[[Case], str | None]] = {
     "pairs": _pairs,
     "replays": _replays,
-    "knobs": lambda case: _baseline(case, case.observed("knobs")["plain"], case.suite.knobs.tokens),
-    "synthetic": lambda case: _baseline(case, case.observed("synthetic")["plain"], case.suite.synthetic.tokens),
+    "knobs": lambda case: _variants(case, "knobs", case.suite.knobs.tokens),
+    "synthetic": lambda case: _variants(case, "synthetic", case.suite.synthetic.tokens),
     "conversation": _conversation,
     "recorded": _recorded,
 }

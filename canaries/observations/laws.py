@@ -112,19 +112,28 @@ def rows(context: Context, cell: Cell, target: Floats, draft: Floats) -> Known:
 
 
 def record_rows(context: Context, positions: int) -> dict[str, Any]:
-    """The most open rows of target and draft along the baseline's answer to the suite's first open canary, lumped.
+    """The most open rows of target and draft along the baseline's answer to an open canary, lumped.
 
     A lumped row keeps the tokens that either model finds likeliest; the last entry stands for all others.
     """
-    canary = (context.suite.of_kind("prose") or context.suite.canaries)[0]
-    (request,) = context.requests([canary], tokens=ROWS_FROM, sampling=Sampling(), label="rows")
-    (answer,) = context.baseline.generate([request])
+    request, answer = _long_answer(context, min(positions, ROWS_FROM))
     target, draft = context.candidate.recorded_logits(request, answer.tokens)
     law = softmax(np.asarray(target, np.float64))
     openness = -(law * np.log(np.maximum(law, np.finfo(np.float64).tiny))).sum(axis=-1)
     chosen = np.sort(np.argsort(-openness)[:positions])
     lumped = [lump(target[place], draft[place]) for place in chosen]
-    return {"canary": canary.id, "target": [p for p, _ in lumped], "draft": [q for _, q in lumped]}
+    return {"canary": request.name, "target": [p for p, _ in lumped], "draft": [q for _, q in lumped]}
+
+
+def _long_answer(context: Context, tokens: int) -> tuple[Request, Generation]:
+    """The first open canary whose answer has `tokens` tokens, or the longest answer: few rows would come again soon."""
+    found: list[tuple[Request, Generation]] = []
+    for canary in context.suite.of_kind("prose") or context.suite.canaries:
+        (request,) = context.requests([canary], tokens=ROWS_FROM, sampling=Sampling(), label="rows")
+        found += zip([request], context.baseline.generate([request]), strict=True)
+        if len(found[-1][1].tokens) >= tokens:
+            return found[-1]
+    return max(found, key=lambda one: len(one[1].tokens))
 
 
 def lump(target: Floats, draft: Floats) -> tuple[list[float], list[float]]:

@@ -60,7 +60,7 @@ def place(known: Known, sampling: Sampling, listed: list[list[int]]) -> Placed:
     where = [row for answer in listed for row in _histories(known, answer)]
     position, before, last, token = np.array(where, np.int64).reshape(-1, 4).T
     p, q = laws[position, before, last], drafts[position, before, last]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(p > 0, p / q, -1.0)
     return Placed(_before(p, p, token), _before(p, ratio, token), p[np.arange(len(p)), token])
 

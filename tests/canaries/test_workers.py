@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -148,6 +150,45 @@ def test_workers_leave_ctrl_c_to_the_one_who_started_them():
     _, found = observed({"a": interrupted, "b": lambda: 1}, 2)
 
     assert "went on" == found["a"].data
+
+
+ALONE = """
+import fcntl, os, sys, time
+from pathlib import Path
+from draftgate.canaries import workers
+folder = Path(sys.argv[1])
+record = (folder / "record").open("w")
+fcntl.flock(record, fcntl.LOCK_EX)
+def compute():
+    (folder / str(os.getpid())).touch()
+    time.sleep(60)
+workers.observe({name: compute for name in "abc"}, 3, begin=lambda _: None, take=lambda *_: None)
+"""
+
+
+def test_workers_end_with_a_parent_that_is_killed_and_let_go_of_its_record(tmp_path):
+    parent = subprocess.Popen([sys.executable, "-c", ALONE, str(tmp_path)])
+    until(lambda: len(list(tmp_path.iterdir())) == 4)
+    parent.kill()
+    parent.wait()
+
+    with (tmp_path / "record").open() as record:
+        until(lambda: not locked(record))
+
+
+def locked(file):
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def until(holds, seconds=20):
+    ends = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
 
 
 def test_several_threads_or_another_system_are_not_forked(monkeypatch):

@@ -34,6 +34,7 @@ BROKEN = {
     "no tokens": lambda a: a.update(generation(a["name"], ())),
     "tokens after the end": lambda a: a["tokens"].__setitem__(4, EOS),
     "length before the limit": lambda a: a.update(generation(a["name"], (2, 3, 4))),
+    "a stop that nobody asked for": lambda a: a.update(generation(a["name"], (2, 3, 4)), finish="stop"),
     "an end that is not the end": lambda a: a["tokens"].__setitem__(-1, 9),
     "an end that was not noticed": lambda a: a.update(finish="length"),
 }

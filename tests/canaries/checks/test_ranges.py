@@ -136,6 +136,14 @@ CONTRARY = {
         lambda o: o["sampled/replays"]["noise"].update(positions=81),
         "(noise.positions is 81, but the answers have 80 tokens)",
     ),
+    "a token that misses the best by less than the second best": (
+        lambda o: o["sampled/replays"]["candidate"][1]["margin"].__setitem__(3, 0.5),
+        "(margin is 0.5 logits where the second best token is 5 below the best)",
+    ),
+    "tokens ahead that leave no room for the token": (
+        lambda o: o["sampled/replays"]["candidate"][0].update(below=[0.6] * 20, prob=[0.5] * 20),
+        "(below is 0.6 and prob 0.5, more than all mass)",
+    ),
     "a baseline whose stream lost a token": (
         lambda o: baseline(o)["arrivals"].pop(),
         "plain decoding's answer to json-1 does not add up: 20 tokens, but the stream carried 19",
@@ -148,7 +156,10 @@ CONTRARY = {
         lambda o: baseline(o).update(prefill=0),
         "0 rounds and a prefill of 0 tokens",
     ),
-    "a baseline of another end": (lambda o: baseline(o).update(finish="stop"), "finish is stop, but the last token"),
+    "a baseline of another end": (
+        lambda o: baseline(o).update(finish="stop"),
+        "finish is stop, but no stop string was asked for",
+    ),
 }
 
 

@@ -1,7 +1,7 @@
 """No draft length and no drafter may change a greedy answer, and each must have drafted."""
 
 import pytest
-from observed import ANSWER, EOS, NOISE, generation, judged, record, replay, spoiled
+from observed import ANSWER, EOS, GAP, NOISE, generation, judged, record, replay, spoiled
 
 from draftgate.canaries.checks.variants import idle_variants
 from draftgate.canaries.contracts import Reason, Status
@@ -44,6 +44,17 @@ def test_a_near_tie_is_explained_and_a_clear_choice_is_not(check):
     assert tie.status is Status.PASS
     assert "but for 1 fork that noise explains" in tie.summary
     assert (Status.FAIL, Reason.CORRECTNESS) == (clear.status, clear.reason)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_tie_where_the_second_best_token_is_far_off_cannot_have_been_observed(check):
+    observations = changed(check, [*WHOLE[:9], 99, *WHOLE[10:]], [0.0] * 9 + [NOISE] + [0.0] * 10)
+    last_variant(observations, check)[1]["replays"]["prose-1"]["gap"][9] = GAP
+
+    finding = judged(check, observations)
+
+    assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
+    assert "(margin is 0.0001 logits where the second best token is 5 below the best)" in finding.summary
 
 
 @pytest.mark.parametrize("check", CHECKS)

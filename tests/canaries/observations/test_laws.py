@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import observed
 import pytest
-from arms import context
+from arms import context, embedded
 
 from draftgate.canaries.observations import laws
+from draftgate.canaries.targets.reference import ReferenceTarget
 from draftgate.engine.decoding.plain import PlainDecoder
 from draftgate.engine.models.table import TableModel
 from draftgate.engine.request import Request, Sampling
@@ -140,6 +141,24 @@ def test_open_rows_of_the_answer_are_recorded():
     assert (law.max(axis=1) < 0.9).all()
     wider = np.exp(np.array(laws.record_rows(made, 8)["target"]))
     assert {row.max() for row in law} <= {row.max() for row in wider}
+
+
+@pytest.mark.parametrize(("curt", "canary"), [(1, 1), (2, 2), (99, 0)], ids=["one", "two", "all"])
+def test_rows_are_taken_from_an_answer_that_is_long_enough(curt, canary):
+    prose = [canary.id for canary in loader.load("smoke").of_kind("prose")]
+
+    class Curt(ReferenceTarget):
+        """Ends the first open answers after one token, the very first after two."""
+
+        def generate(self, requests):
+            given = {name: 2 if name == prose[0] else 1 for name in prose[:curt]}
+            return [replace(g, tokens=g.tokens[: given.get(g.name, 99)]) for g in super().generate(requests)]
+
+    made = replace(context(), baseline=Curt(name="plain", model=embedded()))
+    recorded = laws.record_rows(made, 4)
+
+    assert prose[canary] == recorded["canary"]
+    assert (2 if curt == 99 else 4) == len(recorded["target"])
 
 
 def test_the_law_of_recorded_rows_is_the_recorded_one_in_another_order():

@@ -54,6 +54,15 @@ def test_each_token_stands_after_the_likelier_ones_and_after_those_that_the_targ
     assert placed.ratio == pytest.approx([0, 0.75, 0.75])
 
 
+def test_a_draft_law_next_to_nothing_does_not_overflow():
+    """exp(-740) is above 0, and what is divided by it too large for a float64: it comes first."""
+    rows = [np.broadcast_to(row, (1, 2, 2, 2)) for row in ((-1.0, -0.5), (-740.0, 0.0))]
+
+    placed = own_batch.place(laws.Known(*(TableModel(row) for row in rows), (0, 0)), PLAIN, [[0, 1]])
+
+    assert placed.ratio == pytest.approx([0, placed.mass[0]])
+
+
 def test_the_ratio_orders_what_likelihood_leaves():
     rows = [np.broadcast_to(np.log(law), (1, 3, 3, 3)) for law in ((0.5, 0.3, 0.2), (0.8, 0.1, 0.1))]
     known = laws.Known(*(TableModel(row) for row in rows), (0, 0))
