@@ -50,12 +50,14 @@ def _hole(case: Case, name: str) -> str | None:
 
 
 def pairs(case: Case) -> bool:
-    """Every canary of the cell was answered once by each arm in each repeat, and every answer carries its times."""
-    wanted = [canary.id for canary in case.suite.canaries_for(case.cell)]
+    """Every canary of the cell was answered once by each arm in each repeat, as many at once as the cell decodes."""
+    wanted, batch = [canary.id for canary in case.suite.canaries_for(case.cell)], case.cell.batch
     groups = case.observed("pairs")["groups"]
     runs = [(group["canaries"], run["generations"]) for group in groups for run in group["runs"]]
     return (
-        [canary for group in groups for canary in group["canaries"]] == wanted != []
+        [list(group["canaries"]) for group in groups]
+        == [wanted[start : start + batch] for start in range(0, len(wanted), batch)]
+        != []
         and all(
             sorted((run["arm"], run["repeat"]) for run in group["runs"]) == sorted(order(case.cell, number))
             for number, group in enumerate(groups)

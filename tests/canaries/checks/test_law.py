@@ -121,7 +121,7 @@ def with_a_twin():
 def of_both():
     """What both cells saw; the twin's far table has a seed of its own."""
     twin = replace(SAMPLED, name="twin", batch=1)
-    return record() | {"twin/pairs": pairs(SAMPLED), "twin/own_batch": {"answers": plain_answers(twin)}}
+    return record() | {"twin/pairs": pairs(twin), "twin/own_batch": {"answers": plain_answers(twin)}}
 
 
 def test_one_law_is_judged_in_every_cell_of_its_sampling_and_spent_once():

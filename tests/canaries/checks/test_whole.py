@@ -36,7 +36,16 @@ def first_group(observations):
     return observations["greedy/pairs"]["groups"][0]
 
 
+def all_at_once(observations):
+    one, other = observations["greedy/pairs"]["groups"]
+    for run, more in zip(one["runs"], other["runs"], strict=True):
+        run["generations"] += more["generations"]
+    one["canaries"] += other["canaries"]
+    observations["greedy/pairs"]["groups"].remove(other)
+
+
 PAIRS = {
+    "more at once than the cell decodes": all_at_once,
     "no groups": lambda o: o["greedy/pairs"]["groups"].clear(),
     "a group less": lambda o: o["greedy/pairs"]["groups"].pop(),
     "a group twice": lambda o: o["greedy/pairs"]["groups"].append(o["greedy/pairs"]["groups"][0]),
