@@ -7,7 +7,7 @@ import math
 from ..contracts import Finding, Reason, Status
 from ..observations.answers import by_arm
 from .base import Case, Certain, not_observed
-from .forking import noise_of
+from .forking import noise_of, tolerance
 
 
 class Noise(Certain):
@@ -23,11 +23,14 @@ class Noise(Certain):
             return not_observed(self.name, case)
         most = case.suite.noise.unstable_above
         changed = _changed(case) if case.cell.greedy else []
-        steady = noise <= most and not changed
+        astray = _astray(case) if case.cell.greedy else []
+        steady = noise <= most and not changed and not astray
         moved = drift(case)
         summary = f"plain against plain: {noise:.1e} logits at most"
         if changed:
             summary += f"; its own repeat differs on {len(changed)} canaries"
+        elif astray:
+            summary += f"; teacher-forced, it would not have chosen its own tokens on {len(astray)} canaries"
         elif not steady:
             summary += f", the suite allows {most}"
         if moved is not None and moved > noise:
@@ -38,7 +41,7 @@ class Noise(Certain):
             status=Status.PASS if steady else Status.FAIL,
             reason=None if steady else Reason.BASELINE_UNSTABLE,
             summary=summary,
-            reproduce=tuple(changed),
+            reproduce=tuple(changed or astray),
             figures={"noise_logits": noise, "drift_logits": moved} | case.observed("replays")["noise"]["logits"],
         )
 
@@ -48,6 +51,17 @@ def _changed(case: Case) -> list[str]:
     answers = by_arm(case.observed("pairs"), "baseline")
     first = {a.canary: a.generation.tokens for a in answers if a.repeat == 0}
     return sorted({a.canary for a in answers if a.generation.tokens != first[a.canary]})
+
+
+def _astray(case: Case) -> list[str]:
+    """Canaries in whose greedy answer the baseline chose a token farther below its best than its noise explains."""
+    asked = [a.canary for a in by_arm(case.observed("pairs"), "baseline") if a.repeat == 0]
+    limit, replays = tolerance(case), case.observed("replays")["census"]
+    return sorted(
+        canary
+        for canary, replay in zip(asked, replays, strict=True)
+        if any(margin is None or margin > limit for margin in replay["margin"])
+    )
 
 
 def drift(case: Case) -> float | None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from observed import CANARIES, EOS, GAP, GREEDY, HEADER, generation, judged, record, spoiled, suite
+from observed import CANARIES, EOS, GAP, GREEDY, HEADER, NOISE, generation, judged, record, spoiled, suite
 
 from draftgate.canaries.contracts import Reason, Status
 from draftgate.suites.suite import Census
@@ -33,6 +33,25 @@ def test_a_greedy_baseline_whose_repeat_differs_is_unstable():
 
     assert (Status.FAIL, Reason.BASELINE_UNSTABLE) == (finding.status, finding.reason)
     assert finding.reproduce == ("exact-2",)
+
+
+def own(margin):
+    """The second canary's answer by the baseline, its third token `margin` logits below its best."""
+    return spoiled(lambda o: o["greedy/replays"]["census"][1]["margin"].__setitem__(2, margin))
+
+
+def test_a_greedy_baseline_that_would_not_choose_its_own_tokens_is_unstable():
+    finding = judged("noise", own(GAP))
+
+    assert (Status.FAIL, Reason.BASELINE_UNSTABLE) == (finding.status, finding.reason)
+    assert finding.reproduce == ("json-1",)
+
+
+def test_a_baseline_whose_token_was_tied_within_its_noise_passes():
+    tied = own(2 * NOISE)
+    tied["greedy/replays"]["census"][1]["gap"][2] = NOISE
+
+    assert judged("noise", tied).status is Status.PASS
 
 
 @pytest.mark.parametrize(
