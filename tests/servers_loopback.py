@@ -1,6 +1,6 @@
 """Servers on a real loopback socket: the documented shapes of each kind, and each way to misbehave.
 
-An answer is a generator of bytes to send, seconds to wait, and DROP, which resets the connection. Run as a program it
+An answer is a generator of bytes to send, seconds to wait, DROP and CLOSE. Run as a program it
 serves one kind on one port until it is told to stop: what a launched server is in the tests.
 """
 
@@ -17,7 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-DROP = object()
+DROP = object()  # a reset, as from a process that was killed
+CLOSE = object()  # an orderly end of the connection
 EOS = 0
 MODEL = "tiny"
 
@@ -81,6 +82,9 @@ class Loopback:
                         writer.get_extra_info("socket").setsockopt(1, 13, linger)
                         writer.transport.abort()
                         return
+                    if part is CLOSE:
+                        writer.close()
+                        return
                     if isinstance(part, bytes):
                         writer.write(part)
                         await writer.drain()
@@ -141,6 +145,11 @@ def word(token):
     return f" w{token}."
 
 
+def seed_of(body):
+    """The seed, where it decides anything: not where only the best token is left."""
+    return body.get("seed", 0) if body.get("temperature") and body.get("top_k") != 1 else 0
+
+
 def said(messages):
     """A conversation by the template of every kind."""
     return "".join(f"<{message['role']}>{message['content']}" for message in messages) + "<assistant>"
@@ -170,7 +179,7 @@ def cut(tokens, stops):
 
 def _completion(body, *, ids):
     """The events of a completion in the shared API; `ids` gives token ids."""
-    got = tokens_of(body["prompt"], body["max_tokens"], body.get("seed", 0) if body.get("temperature") else 0)
+    got = tokens_of(body["prompt"], body["max_tokens"], seed_of(body))
     got, text, stopped = cut(got, body.get("stop"))
     usage = {"prompt_tokens": 3, "completion_tokens": len(got)}
     for index in range(body.get("n", 1)):
@@ -303,7 +312,7 @@ class LlamaCppKind(Kind):
 
     def completion(self, asked):
         body = asked.body
-        seed = body["seed"] if body["temperature"] else 0
+        seed = seed_of(body)
         got, text, stopped = cut(tokens_of(body["prompt"], body["n_predict"], seed), body.get("stop"))
         last = {"stop": True, "stop_type": "word" if stopped else "limit", "stopping_word": stopped or ""}
         last |= {
@@ -342,7 +351,7 @@ class SGLangKind(Kind):
 
     def generate(self, asked):
         body, params = asked.body, asked.body["sampling_params"]
-        seed = params.get("sampling_seed", 0) if params["temperature"] else 0
+        seed = seed_of(params | {"seed": params.get("sampling_seed", 0)})
         prompt = body.get("input_ids", body.get("text"))
         got = cut(tokens_of(prompt, params["max_new_tokens"], seed), params.get("stop"))
         n = len(got[0])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import signal
+import ssl
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -81,7 +82,7 @@ class _Table:
 def _arm(table: _Table) -> ArmConfig:
     table.keys(_NEEDED, _OPTIONAL)
     server = table.get("server", lambda v: v in APIS, "one of " + ", ".join(APIS))
-    ca_file = table.get("ca_file", lambda v: _text(v) and Path(v).is_file(), "a file of certificates")
+    ca_file = table.get("ca_file", _certificates, "a file of certificates in PEM")
     variable = table.get("key_env", lambda v: _text(v) and v.isidentifier(), "the name of an environment variable")
     connection = Connection(
         endpoints=_endpoints(table),
@@ -93,6 +94,8 @@ def _arm(table: _Table) -> ArmConfig:
     launch = None
     if "launch" in table.values:
         launch = _launch(_Table(f"{table.where}.launch", table.values["launch"]), APIS[server].ready)
+        if connection.endpoints[0].url.startswith("https"):
+            raise UsageError(f"{table.where}: launch cannot see when an https server is ready; start it yourself")
         if len(connection.endpoints) != 1:
             raise UsageError(f"{table.where}: launch starts one server, and url names several; give one url")
     return ArmConfig(
@@ -149,6 +152,13 @@ def _launch(table: _Table, ready: str) -> Launch:
 
 def _text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip()) and "\0" not in value
+
+
+def _certificates(value: Any) -> bool:
+    try:
+        return _text(value) and bool(ssl.create_default_context(cafile=value))
+    except (OSError, ValueError):
+        return False
 
 
 def _words(value: Any) -> bool:

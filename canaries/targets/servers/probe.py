@@ -136,8 +136,10 @@ def _seed(server: Server) -> str | _No:
 
 
 def _filters(server: Server) -> str | _No:
-    _ask(server, stream=False, request={"sampling": Sampling(temperature=1.0, top_k=4, min_p=0.01)})
-    return "taken"
+    drawn = Sampling(temperature=1.0, top_k=1, min_p=0.01)
+    (greedy,), (first,) = _ask(server, stream=False), _ask(server, stream=False, request={"sampling": drawn, "seed": 7})
+    alike = (greedy.generation.tokens, greedy.generation.text) == (first.generation.tokens, first.generation.text)
+    return "top_k 1 is greedy" if alike else _No("top_k 1 is not greedy: it is ignored, or ties are near")
 
 
 def _stop(server: Server) -> str | _No:

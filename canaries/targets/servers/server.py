@@ -86,9 +86,7 @@ class Server:
         if ask.stream:
             await self._transport.stream(path, body, take, replica=replica)
         else:
-            begun = asyncio.get_running_loop().time()
-            document = await self._transport.json("POST", path, body, replica=replica)
-            take(asyncio.get_running_loop().time() - begun, document)
+            take(*await self._transport.reply("POST", path, body, replica=replica))
         return gathering.answers()
 
     def _shaped(self, path: str, read: Callable[[], T]) -> T:

@@ -25,6 +25,7 @@ from .sse import EventReader
 
 Take = Callable[[float, dict[str, Any]], None]
 _SET_UP_RETRIES = 2  # of a connection, before anything was sent: a listen queue that was full for a moment
+_LIMITS = httpx.Limits(keepalive_expiry=2.0)  # servers end idle connections after 5 s: no request may meet that
 _AROUND = 20  # bytes on each side of one that is wrong
 _SHOWN = 300  # characters of a server's own words in a message
 _IDENTITY = {"Accept-Encoding": "identity"}  # compressed streams arrive in other portions than they were sent in
@@ -35,6 +36,13 @@ class Endpoint(NamedTuple):
 
     name: str
     url: str
+
+
+class Reply(NamedTuple):
+    """A whole answer: seconds from the sending of its request to its last byte, and its document."""
+
+    seconds: float
+    document: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +66,7 @@ class Transport:
         self._free = asyncio.Semaphore(connection.concurrency)
         verify = ssl.create_default_context(cafile=connection.ca_file) if connection.ca_file else True
         self._client = httpx.AsyncClient(
-            transport=httpx.AsyncHTTPTransport(verify=verify, retries=_SET_UP_RETRIES, limits=httpx.Limits()),
+            transport=httpx.AsyncHTTPTransport(verify=verify, retries=_SET_UP_RETRIES, limits=_LIMITS),
             headers=_IDENTITY | (connection.secret.headers() if connection.secret else {}),
             timeout=None,  # the deadline is kept here, for the request as a whole  # noqa: S113
             trust_env=False,
@@ -74,12 +82,22 @@ class Transport:
 
     async def json(self, method: str, path: str, body: Any = None, *, replica: int = 0) -> Any:
         """The document of one answer. Raises ServerError."""
-        data = bytearray()
-        kind = await self._exchange(method, path, body, replica, lambda _, part: data.extend(part))
+        return (await self.reply(method, path, body, replica=replica)).document
+
+    async def reply(self, method: str, path: str, body: Any = None, *, replica: int = 0) -> Reply:
+        """The document of one answer, and when its last byte came. Raises ServerError."""
+        data, seconds = bytearray(), 0.0
+
+        def feed(now: float, part: bytes) -> None:
+            nonlocal seconds
+            seconds = now
+            data.extend(part)
+
+        kind = await self._exchange(method, path, body, replica, feed)
         where = self.where(replica, path)
         if "json" not in kind:
             raise _not_the_api(where, kind, "JSON")
-        return self._parsed(where, bytes(data))
+        return Reply(seconds, self._parsed(where, bytes(data)))
 
     async def text(self, method: str, path: str, *, replica: int = 0) -> str:
         """The body of one answer. Raises ServerError, Garbled where it is not UTF-8."""
@@ -136,8 +154,8 @@ class Transport:
     async def _sent(self, method: str, where: str, body: Any, received: _Received) -> str:
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         headers = {} if body is None else {"Content-Type": "application/json"}
-        received.begun = time.perf_counter()
-        async with self._client.stream(method, where, content=content, headers=headers) as response:
+        traced = {"trace": received.trace}
+        async with self._client.stream(method, where, content=content, headers=headers, extensions=traced) as response:
             told = {name: self._words(value.encode()) for name, value in response.headers.items()}
             kind = told.get("content-type", "no content type")
             if response.is_success and "html" not in kind:
@@ -176,6 +194,11 @@ class _Received:
     take: Callable[[float, bytes], None]
     begun: float = 0.0
     count: int = 0
+
+    async def trace(self, event: str, _: Any) -> None:
+        """Starts the clock when the request is sent: a connection that had to be made is not the server's time."""
+        if event.endswith("send_request_headers.started"):
+            self.begun = time.perf_counter()
 
     def __call__(self, part: bytes) -> None:
         self.count += len(part)

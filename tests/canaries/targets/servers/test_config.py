@@ -94,6 +94,7 @@ def test_a_mistake_is_named_with_its_value_and_the_choice(read, old, new, told):
         ('key_env = "not a name"\n', r"key_env is 'not a name'; give the name of an environment variable"),
         ('key_env = "NO_SUCH_VARIABLE"\n', r"NO_SUCH_VARIABLE \(key_env\) is not set"),
         ('ca_file = "nowhere.pem"\n', r"ca_file is 'nowhere.pem'; give a file of certificates"),
+        (f"ca_file = {__file__!r}\n", r"ca_file is '.*test_config.py'; give a file of certificates"),
         ('model = ""\n', r"model is ''"),
         ("launch = 3\n", r"candidate.launch is 3, no table"),
         (LAUNCH.replace('["vllm", "serve"]', '"vllm serve"'), r"argv is 'vllm serve'; give a list of words"),
@@ -121,3 +122,8 @@ def test_one_launch_does_not_start_a_pool(read):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(UsageError, match="draftgate init"):
         config.read(tmp_path / "gate.toml")
+
+
+def test_a_server_is_not_launched_behind_tls(read):
+    with pytest.raises(UsageError, match="start it yourself"):
+        read("http://127.0.0.1:8102", "https://127.0.0.1:8102", LAUNCH)

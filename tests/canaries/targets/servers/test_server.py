@@ -7,22 +7,26 @@ import json
 import math
 import time
 import traceback
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 
 import pytest
 
 from draftgate.canaries.targets.servers.errors import (
     Garbled,
     Hung,
+    Lacking,
     NotServed,
     RanBackwards,
     ServerError,
     ServerFailed,
+    TextDiffers,
+    Unfinished,
     Unsupported,
 )
 from draftgate.canaries.targets.servers.registry import APIS
 from draftgate.canaries.targets.servers.secrets import Secret
 from draftgate.canaries.targets.servers.server import Server
+from draftgate.canaries.targets.servers.texts import check_text
 from draftgate.canaries.targets.servers.transport import Transport
 from served import PROMPT, answering, ask, connection, served
 from servers_loopback import Loopback, kind, reply, stream, tokens_of
@@ -234,3 +238,48 @@ def test_without_a_tokenizer_to_ask_a_folder_is_named(name):
 def test_without_a_template_to_ask_a_folder_is_named():
     with served("sglang") as (server, _), pytest.raises(Unsupported, match="applies no template"):
         server.encode([{"role": "user", "content": "hi"}])
+
+
+def lying(**changes):
+    """A vLLM whose answers are changed on their way out."""
+    engine = kind("vllm")
+
+    def answer(asked):
+        if asked.path != "/v1/completions":
+            return engine(asked)
+        choice = {"index": 0, "text": " w3. w4.", "token_ids": [3, 4], "finish_reason": "length"}
+        return stream({"choices": [choice | changes]}, "[DONE]")
+
+    return answer
+
+
+def told_logprobs(logprob):
+    return {"logprobs": {"tokens": ["a"], "token_logprobs": [logprob]}}
+
+
+FINDINGS = {
+    "no finish reason": ({"finish_reason": None}, Unfinished, "without a finish reason"),
+    "missing logprobs": ({}, Lacking, "no logprobs in the answer"),
+    "logprobs of fewer tokens": (told_logprobs(-1.0), Garbled, "1 logprobs for 2 ids"),
+    "logprobs that are no numbers": (told_logprobs("x"), Garbled, "another shape"),
+    "ids that are none": ({"token_ids": ["x"]}, Garbled, "another shape"),
+    "an answer nobody asked for": ({"index": 3}, Garbled, "index 3 where n is 1"),
+}
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_an_answer_that_no_server_may_give_is_a_finding(name):
+    changes, kind_of, told = FINDINGS[name]
+    with served("vllm", lying(**changes)) as (server, _), pytest.raises(kind_of, match=told) as caught:
+        server.ask([ask({"logprobs": 1})])
+    assert type(caught.value) is kind_of
+    assert caught.value.finding
+    assert str(caught.value).startswith("http://127.0.0.1:")
+
+
+@pytest.mark.parametrize(("text", "differs"), [(" w3. w4.", False), (" w3. w5.", True), (" w3.", True)])
+def test_ids_that_do_not_decode_to_the_text_are_a_finding(text, differs):
+    with served("vllm", lying(text=text)) as (server, _):
+        ((answer,),) = server.ask([ask()])
+        with pytest.raises(TextDiffers, match="the ids decode to") if differs else nullcontext():
+            check_text("here", answer.generation, (), server.text)

@@ -8,6 +8,7 @@ import socket
 import ssl
 import subprocess
 
+import httpx
 import pytest
 
 from draftgate.canaries.targets.servers.errors import (
@@ -25,7 +26,7 @@ from draftgate.canaries.targets.servers.errors import (
 )
 from draftgate.canaries.targets.servers.transport import Transport
 from served import connection
-from servers_loopback import DROP, Loopback, event, reply, stream
+from servers_loopback import CLOSE, DROP, Loopback, event, reply, stream
 
 DOCUMENT = {"choices": [{"index": 0, "text": "é"}]}
 FINDINGS = (Garbled,)
@@ -91,13 +92,20 @@ BAD = {
     "a redirect": (lambda: reply("", 307, Location="https://elsewhere/"), NotTheApi, "307 to https://elsewhere/"),
     "a web page": (lambda: reply("<html>hello", kind="text/html"), NotTheApi, "web page"),
     "another content type": (lambda: reply("hello", kind="text/plain"), NotTheApi, "text/plain, not"),
+    "closed before it answers": (lambda: iter([CLOSE]), Dropped, "after 0 bytes"),
     "killed before it answers": (lambda: iter([DROP]), Dropped, "after 0 bytes"),
     "silence": (lambda: iter([]), Hung, "no end within"),
 }  # fmt: skip
 STREAMS = {
     "a hung stream": (lambda: stream(DOCUMENT, 20.0), Hung, r"no end within 0.2 s; \d+ bytes came"),
-    "half a chunk": (lambda: stream(DOCUMENT, event(DOCUMENT)[:20]), Garbled, "half an event"),
+    "half an event": (lambda: stream(DOCUMENT, event(DOCUMENT)[:20]), Garbled, "half an event"),
     "killed mid-stream": (lambda: stream(DOCUMENT, 0.05, DROP), Dropped, "connection ended after"),
+    "closed mid-stream": (lambda: stream(DOCUMENT, 0.05, CLOSE), Dropped, "connection ended after"),
+    "closed within a chunk": (
+        lambda: iter([*stream(DOCUMENT, ends=False), b"ff\r\ndata", CLOSE]),
+        Dropped,
+        "ended after",
+    ),
     "invalid JSON": (lambda: stream('{"a": '), Garbled, "no valid JSON"),
     "non-UTF-8": (lambda: stream(b"data: \xff\xfe\n\n"), Garbled, "not UTF-8"),
     "an error in the stream": (lambda: stream(DOCUMENT, {"error": {"message": "lost a worker"}}), ServerFailed, "lost"),
@@ -209,3 +217,33 @@ def test_a_named_authority_is_trusted(secured, certificate):
 def test_tls_with_a_server_that_speaks_none_is_a_tls_error():
     with Loopback(lambda _: reply(DOCUMENT)) as loopback, pytest.raises(Untrusted, match="check http or https"):
         asyncio.run(_got(loopback.url.replace("http:", "https:")))
+
+
+def test_the_clock_starts_when_the_request_is_sent_and_not_while_its_connection_is_made(monkeypatch):
+    connect = httpx.AsyncHTTPTransport.handle_async_request
+
+    async def slowly(self, request):
+        await asyncio.sleep(0.3)
+        return await connect(self, request)
+
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", slowly)
+    with Loopback(lambda _: stream(0.05, DOCUMENT, "[DONE]")) as loopback:
+        ((seconds, _),) = asyncio.run(_streamed(loopback.url))
+
+    assert 0.05 <= seconds < 0.3
+
+
+def test_a_whole_answer_tells_when_it_was_there():
+    async def asked(url):
+        async with Transport(connection(url)) as transport:
+            return await transport.reply("POST", "/x", {"a": 1})
+
+    def answer(_):
+        yield 0.05
+        yield from reply(DOCUMENT)
+
+    with Loopback(answer) as loopback:
+        seconds, document = asyncio.run(asked(loopback.url))
+
+    assert document == DOCUMENT
+    assert seconds >= 0.05
