@@ -45,15 +45,15 @@ def window(before: Counters, after: Counters, where: str) -> Counters:
 
 
 def summed(parts: Sequence[Counters]) -> Counters:
-    """The counters of several replicas as one; None where any replica lacks it."""
+    """The counters of several replicas, or of several readings that each began at 0; None where all lack it."""
     return reduce(_add, parts)
 
 
 def _add(a: Counters, b: Counters) -> Counters:
     counts: dict[str, Any] = {}
     for name in COUNTS:
-        both = (getattr(a, name), getattr(b, name))
-        counts[name] = None if None in both else sum(both)
+        known = [count for count in (getattr(a, name), getattr(b, name)) if count is not None]
+        counts[name] = sum(known) if known else None
     positions = max(len(a.by_position), len(b.by_position))
     rows = zip(_padded(a, positions), _padded(b, positions), strict=True)
     return Counters(**counts, by_position=tuple(map(sum, rows)))

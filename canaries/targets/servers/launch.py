@@ -24,10 +24,11 @@ import httpx
 
 from ...errors import OutputUnwritable
 from .errors import Died, DiedOf, Hung, PortTaken, ServerError, Unreachable
-from .secrets import Secret
+from .secrets import Secret, redacted
 
 _LINES = 8  # of the log, in a message
 _POLL_S = 0.1
+_TELLING = ("VLLM_", "SGLANG_", "SIMULATE_", "LLAMA_", "GGML_", "TLLM_", "TRTLLM_", "CUDA_", "TORCH", "OMP_")
 _SETTLE_S = 1.0
 _PROBE_S = 5.0  # for one look at the readiness URL, and for the log to run dry
 
@@ -44,8 +45,9 @@ class Launch:
     stop: signal.Signals = signal.SIGTERM
 
     def to_json(self) -> dict[str, Any]:
-        """What decides about the server, for its identity."""
-        return {"argv": list(self.argv), "env": dict(self.env)}
+        """What decides about the server, for its identity: of what it inherits, the variables that it may read."""
+        inherited = {name: value for name, value in os.environ.items() if name.startswith(_TELLING)}
+        return {"argv": list(self.argv), "env": redacted({**inherited, **self.env})}
 
 
 class Launched:

@@ -14,10 +14,11 @@ from typing import Any, Self, TypeVar
 from ....engine.request import Request
 from .asking import Answer, Ask, TokenLogprob
 from .counters import Counters, summed, window
-from .errors import BrokenAnswer, Garbled, NotServed, ServerError, Unsupported
+from .errors import Dropped, Garbled, Hung, NotServed, ServerError, Unreachable, Unsupported
 from .gathering import Gathering
 from .openai import OpenAI, Tokenizing
 from .secrets import redacted
+from .statuses import refuse_error
 from .switches import Found, find
 from .transport import Connection, Transport
 
@@ -76,11 +77,12 @@ class Server:
 
     async def _asked(self, model: str, ask: Ask, turn: int) -> list[Answer]:
         replica, path = turn % len(self._replicas), self.api.path(ask)
-        endpoint = self._transport.endpoints[replica]
-        gathering = Gathering(ask, endpoint.name, endpoint.url + path)
+        where = self._transport.where(replica, path)
+        gathering = Gathering(ask, self._transport.endpoints[replica].name, where)
 
         def take(seconds: float, document: Any) -> None:
-            self._shaped(path, lambda: gathering.take(seconds, self.api.read(document)))
+            told = refuse_error(where, document)
+            _shaped(where, lambda: gathering.take(seconds, self.api.read(told)))
 
         body = self.api.body(model, ask)
         if ask.stream:
@@ -90,12 +92,7 @@ class Server:
         return gathering.answers()
 
     def _shaped(self, path: str, read: Callable[[], T]) -> T:
-        """What `read` makes of a document; Garbled where the document has another shape."""
-        try:
-            return read()
-        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            where = self._transport.where(0, path)
-            raise Garbled(where, f"an answer of another shape ({type(error).__name__}: {error})", _REPORT) from None
+        return _shaped(self._transport.where(0, path), read)
 
     def score(self, prompt: Sequence[int], answer: Sequence[int], best: int) -> tuple[TokenLogprob, ...]:
         """The answer's logprobs under teacher forcing, the `best` best beside each; nan for a token not among them.
@@ -132,7 +129,7 @@ class Server:
         if not path:
             raise Unsupported(self.api.name, "it applies no template without answering", "name a tokenizer folder")
         told = self._posted(path, {"model": self.model, "messages": list(messages)})
-        if "tokens" in told:
+        if self._shaped(path, lambda: "tokens" in told):
             return self._shaped(path, lambda: tuple(map(int, told["tokens"])))
         return self.tokens(self._shaped(path, lambda: str(told["prompt"])))
 
@@ -209,11 +206,17 @@ class Server:
         """Whether the server still answers anything at all."""
         try:
             self._run(self._transport.text("GET", "/v1/models"))
-        except BrokenAnswer:
-            return True
         except ServerError as error:
-            return isinstance(error, NotServed | Unsupported)
+            return not isinstance(error, Unreachable | Dropped | Hung)
         return True
+
+
+def _shaped(where: str, read: Callable[[], T]) -> T:
+    """What `read` makes of a document; Garbled where the document has another shape."""
+    try:
+        return read()
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise Garbled(where, f"an answer of another shape ({type(error).__name__}: {error})", _REPORT) from None
 
 
 async def _made(connection: Connection) -> Transport:

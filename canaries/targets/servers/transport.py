@@ -23,7 +23,7 @@ from .errors import Dropped, Garbled, Hung, NotTheApi, ServerError, Unreachable,
 from .secrets import Secret
 from .sse import EventReader
 
-Take = Callable[[float, dict[str, Any]], None]
+Take = Callable[[float, Any], None]
 _SET_UP_RETRIES = 2  # of a connection, before anything was sent: a listen queue that was full for a moment
 _LIMITS = httpx.Limits(keepalive_expiry=2.0)  # servers end idle connections after 5 s: no request may meet that
 _AROUND = 20  # bytes on each side of one that is wrong
@@ -119,7 +119,7 @@ class Transport:
                 raise self._not_utf8(where, error) from None
             for event in events:
                 if event != "[DONE]":
-                    take(seconds, statuses.refuse_error(where, self._parsed(where, event.encode())))
+                    take(seconds, self._parsed(where, event.encode()))
 
         kind = await self._exchange("POST", path, body, replica, feed)
         if "event-stream" not in kind:

@@ -33,10 +33,11 @@ def test_a_counter_that_runs_backwards_is_a_finding(after, told):
     assert caught.value.finding
 
 
-def test_replicas_are_summed_and_what_one_lacks_is_unknown():
-    both = summed([FIRST, Counters(rounds=1, drafted=4, by_position=(1,))])
+def test_replicas_are_summed_and_what_all_lack_is_unknown():
+    both = summed([FIRST, Counters(), Counters(rounds=1, drafted=4, by_position=(1,))])
 
-    assert both == Counters(rounds=11, drafted=44, accepted=None, by_position=(16, 5))
+    assert both == Counters(rounds=11, drafted=44, accepted=20, by_position=(16, 5))
+    assert both.emitted is None
 
 
 def test_a_record_holds_what_is_known():

@@ -14,8 +14,8 @@ import pytest
 import servers_loopback
 from draftgate.canaries.errors import OutputUnwritable
 from draftgate.canaries.targets.servers.errors import Died, DiedOf, Dropped, Hung, PortTaken, Unreachable
-from draftgate.canaries.targets.servers.launch import Launch, Launched, _held
-from draftgate.canaries.targets.servers.secrets import Secret
+from draftgate.canaries.targets.servers.launch import _TELLING, Launch, Launched, _held
+from draftgate.canaries.targets.servers.secrets import REDACTED, Secret
 
 SCRIPT = servers_loopback.__file__
 CHILD = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print('child', p.pid, flush=True); "
@@ -175,7 +175,13 @@ def test_an_older_log_is_kept(launched, tmp_path):
     assert (tmp_path / "log").read_text(encoding="utf-8") == "older\nnewer\n"
 
 
-def test_an_identity_holds_what_was_launched():
-    launch = Launch(argv=("a", "b"), limit_s=1.0, grace_s=1.0, ready="/", env={"C": "d"})
+def test_an_identity_holds_what_was_launched_and_what_it_inherits_that_it_may_read(monkeypatch):
+    for name in [name for name in os.environ if name.startswith(_TELLING)]:
+        monkeypatch.delenv(name)
+    inherited = {"SGLANG_SIMULATE_ACC_LEN": "3", "VLLM_API_KEY": "sk-a", "UNRELATED": "x"}
+    for name, value in inherited.items():
+        monkeypatch.setenv(name, value)
+    told = Launch(argv=("a", "b"), limit_s=1.0, grace_s=1.0, ready="/", env={"C": "d"}).to_json()
 
-    assert launch.to_json() == {"argv": ["a", "b"], "env": {"C": "d"}}
+    assert told["argv"] == ["a", "b"]
+    assert told["env"] == {"C": "d", "SGLANG_SIMULATE_ACC_LEN": "3", "VLLM_API_KEY": REDACTED}

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
+import signal
+import threading
 import time
 import traceback
 from contextlib import ExitStack, nullcontext
@@ -16,6 +19,7 @@ from draftgate.canaries.targets.servers.errors import (
     Hung,
     Lacking,
     NotServed,
+    NotTheApi,
     RanBackwards,
     ServerError,
     ServerFailed,
@@ -88,10 +92,35 @@ def test_the_first_failure_ends_the_batch_and_leaves_the_server_usable():
         assert [a.generation.tokens for (a,) in server.ask([ask()])] == [(5, 5)]
 
 
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize(
+    ("document", "kind_of", "told"),
+    [({"error": {"message": "lost a worker"}}, ServerFailed, "lost a worker"), ([1], NotTheApi, "no object")],
+)
+def test_an_error_told_under_status_200_is_an_error(streams, document, kind_of, told):
+    answer = answering(lambda _: stream(json.dumps(document)) if streams else reply(document))
+    with served("vllm", answer) as (server, _), pytest.raises(kind_of, match=told):
+        server.ask([ask({"stream": streams})])
+
+
 def test_a_stream_that_hangs_ends_with_its_deadline():
     answer = answering(lambda _: stream(chunk(), 20.0))
     with served("vllm", answer, deadline_s=0.3) as (server, _), pytest.raises(Hung, match=r"0\.3 s"):
         server.ask([ask()])
+
+
+def test_an_interruption_ends_the_batch_and_leaves_the_server_usable():
+    hung = [20.0]
+    answer = answering(lambda _: stream(chunk(), *hung, chunk("length")))
+    with served("vllm", answer) as (server, _):
+        timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            server.ask([ask(), ask()])
+        timer.join()
+        hung.clear()
+
+        assert [a.generation.tokens for (a,) in server.ask([ask()])] == [(5, 5)]
 
 
 def test_counters_that_run_backwards_are_a_finding():
@@ -146,6 +175,12 @@ def test_a_cache_is_reset_where_it_can_be():
         assert [asked.method for asked in loopback.asked if asked.path == "/reset_prefix_cache"] == ["POST"]
     with served("openai") as (server, _), pytest.raises(Unsupported, match="cannot be reset"):
         server.reset()
+
+
+@pytest.mark.parametrize("status", [401, 404, 429, 503])
+def test_a_server_that_refuses_is_alive(status):
+    with served("vllm", lambda _: reply("no", status)) as (server, _):
+        assert server.alive()
 
 
 def test_a_server_is_alive_as_long_as_it_answers():

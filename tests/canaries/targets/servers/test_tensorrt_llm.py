@@ -27,10 +27,12 @@ def test_an_ask_by_text_or_with_stop_strings_is_answered_in_text():
 
 def test_statistics_that_are_handed_out_once_are_summed():
     with served("tensorrt_llm") as (server, _):
+        nothing = server.counters()
         server.ask([ask(), ask()])
         before = server.counters()
         server.ask([ask(), ask(), ask()])
 
+        assert nothing == Counters()
         assert before == Counters(rounds=2, drafted=8, accepted=4)
         assert server.counted(before) == Counters(rounds=3, drafted=12, accepted=6)
 

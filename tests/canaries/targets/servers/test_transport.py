@@ -108,8 +108,6 @@ STREAMS = {
     ),
     "invalid JSON": (lambda: stream('{"a": '), Garbled, "no valid JSON"),
     "non-UTF-8": (lambda: stream(b"data: \xff\xfe\n\n"), Garbled, "not UTF-8"),
-    "an error in the stream": (lambda: stream(DOCUMENT, {"error": {"message": "lost a worker"}}), ServerFailed, "lost"),
-    "an event that is no object": (lambda: stream("[1]"), NotTheApi, "no object"),
 }
 DOCUMENTS = {
     "invalid JSON": (lambda: reply(b'{"a": '), Garbled, "no valid JSON"),
@@ -152,6 +150,20 @@ def test_a_refused_connection_names_the_url():
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(Unreachable, match="start the server, or correct url"):
             asyncio.run(_got(url))
+
+
+def test_a_connection_that_could_not_be_set_up_is_tried_again():
+    async def late(loopback):
+        asked = asyncio.ensure_future(_got(f"http://127.0.0.1:{loopback.port}"))
+        await asyncio.sleep(0.1)
+        with loopback:
+            return await asked
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    assert asyncio.run(late(Loopback(lambda _: reply(DOCUMENT), port=port))) == DOCUMENT
 
 
 @pytest.mark.parametrize("answer", [lambda: iter([DROP]), lambda: reply("no", 503), lambda: stream(DOCUMENT, DROP)])
