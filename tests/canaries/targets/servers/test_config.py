@@ -75,6 +75,7 @@ def test_a_key_is_read_from_the_environment(read, monkeypatch):
         ('"http://127.0.0.1:8101"', "[]", r"url is \[\]"),
         ('"http://127.0.0.1:8101"', '["http://a", "http://a"]', r"each once"),
         ('"http://127.0.0.1:8101"', '"http://me:sk-a@host"', r"url is a url with a user in it"),
+        ('"http://127.0.0.1:8101"', '"http://sk-a@host"', r"url is a url with a user in it"),
         ("[baseline]", "[base]", r"no key 'base'; keys: baseline, candidate"),
         ("[baseline]", "baseline = 3\n[candidat]", r"no key 'candidat'"),
         ("[baseline]", "[baseline", r"is no TOML: .*; correct that line"),

@@ -51,6 +51,12 @@ def test_without_either_a_running_usage_counts():
     assert (answer.counted, answer.generation.arrivals) == ("usage", ((0.0, 1), (1.0, 3)))
 
 
+def test_a_usage_over_several_answers_counts_none_of_them():
+    pieces = [Piece(index, text, finish="length") for text in "ab" for index in (0, 1)]
+
+    assert {answer.counted for answer in gathered(*pieces, asking={"n": 2}, emitted=(1, 2, 3, 4))} == {"none"}
+
+
 def test_events_that_repeat_all_so_far_add_what_is_new():
     first = Piece(text="a", ids=(5,), logprobs=(LOGPROB,), cumulative=True)
     last = Piece(text="abc", ids=(5, 6, 7), logprobs=(LOGPROB,) * 3, finish="length", cumulative=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,11 +15,17 @@ import pytest
 import servers_loopback
 from draftgate.canaries.errors import OutputUnwritable
 from draftgate.canaries.targets.servers.errors import Died, DiedOf, Dropped, Hung, PortTaken, Unreachable
-from draftgate.canaries.targets.servers.launch import _TELLING, Launch, Launched, _held
+from draftgate.canaries.targets.servers.launch import _TELLING, Launch, Launched
 from draftgate.canaries.targets.servers.secrets import REDACTED, Secret
 
 SCRIPT = servers_loopback.__file__
-CHILD = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print('child', p.pid, flush=True); "
+DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+CHILD = f"""
+import subprocess, sys
+deaf = "{DEAF} print('deaf', flush=True); time.sleep(60)"
+process = subprocess.Popen([sys.executable, "-c", deaf])
+print("child", process.pid, flush=True)
+"""
 
 
 @pytest.fixture
@@ -72,12 +79,45 @@ def test_a_server_is_ready_inside_and_gone_outside(launched, port, tmp_path):
     assert (tmp_path / "log").read_text(encoding="utf-8") == "ready to serve vllm\n"
 
 
-def test_what_it_started_ends_with_it_also_when_it_does_not_listen_to_the_signal(launched, tmp_path):
-    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
-    with pytest.raises(Hung, match=r"not ready within 0.5 s; raise limit_s"):
-        launched(*python(CHILD + deaf), limit_s=0.5, grace_s=0.2).__enter__()
+def interrupted_at(word, log, monkeypatch):
+    """Ctrl-C as soon as a server that is starting has printed `word`."""
 
-    assert gone(child(tmp_path / "log"))
+    def sleep(seconds):
+        if log.exists() and word in log.read_text(encoding="utf-8"):
+            monkeypatch.undo()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("draftgate.canaries.targets.servers.launch.time.sleep", sleep)
+
+
+@pytest.mark.parametrize("leader", [DEAF + "time.sleep(60)", "import time; time.sleep(60)"], ids=["deaf", "willing"])
+def test_what_it_started_ends_with_it_also_where_it_is_deaf_to_the_signal(launched, tmp_path, monkeypatch, leader):
+    log = tmp_path / "log"
+    interrupted_at("deaf", log, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        launched(*python(CHILD + leader), grace_s=0.3).__enter__()
+
+    assert gone(child(log))
+
+
+def test_a_server_that_is_not_ready_in_time_ends_with_its_last_words(launched, tmp_path):
+    with pytest.raises(Hung, match=r"not ready within 1 s; raise limit_s; its log .* ends: "):
+        launched(*python("import time; time.sleep(60)"), limit_s=1.0, grace_s=5.0).__enter__()
+
+
+def test_an_interruption_while_a_process_is_made_leaves_no_process(launched, monkeypatch):
+    made, popen = [], subprocess.Popen
+
+    def interrupting(*words, **options):
+        made.append(popen(*words, **options))
+        signal.raise_signal(signal.SIGINT)
+        return made[0]
+
+    monkeypatch.setattr(subprocess, "Popen", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        launched(*python("import time; time.sleep(60)")).__enter__()
+
+    assert gone(made[0].pid)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
@@ -86,19 +126,6 @@ def test_an_interruption_or_an_error_ends_the_group(launched, port, error):
     with pytest.raises(error), running:
         raise error
     assert gone(running._process.pid)
-
-
-def test_an_interruption_while_starting_ends_the_group(launched, tmp_path, monkeypatch):
-    def interrupted(seconds):
-        if (tmp_path / "log").exists() and "child" in (tmp_path / "log").read_text(encoding="utf-8"):
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr("draftgate.canaries.targets.servers.launch.time.sleep", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        launched(*python(CHILD + "import time; time.sleep(60)")).__enter__()
-    monkeypatch.undo()
-
-    assert gone(child(tmp_path / "log"))
 
 
 def test_a_server_that_dies_while_starting_tells_its_last_words(launched, tmp_path):
@@ -143,19 +170,6 @@ def test_a_log_that_cannot_be_written_is_named(launched, tmp_path):
     (tmp_path / "log").mkdir()
     with pytest.raises(OutputUnwritable, match="cannot be written"):
         launched(*python("pass")).__enter__()
-
-
-def test_an_interruption_while_the_process_is_made_is_told_afterwards():
-    made = []
-
-    def make():
-        with _held():
-            signal.raise_signal(signal.SIGINT)
-            made.append("a process")
-
-    with pytest.raises(KeyboardInterrupt):
-        make()
-    assert made == ["a process"]
 
 
 def test_a_key_in_its_output_reaches_no_log_and_no_message(launched, tmp_path, monkeypatch):

@@ -28,7 +28,7 @@ from draftgate.canaries.targets.servers.errors import (
     Unsupported,
 )
 from draftgate.canaries.targets.servers.registry import APIS
-from draftgate.canaries.targets.servers.secrets import Secret
+from draftgate.canaries.targets.servers.secrets import REDACTED, Secret
 from draftgate.canaries.targets.servers.server import Server
 from draftgate.canaries.targets.servers.texts import check_text
 from draftgate.canaries.targets.servers.transport import Transport
@@ -160,6 +160,17 @@ def test_an_identity_tells_configuration_and_launch_and_nulls_what_is_not_told()
     assert (identity["server"], identity["model"], identity["launched"]) == ("vllm", "tiny", {"argv": ["vllm"]})
     assert identity["configuration"]["/version"] == [{"version": "0.32.0"}]
     assert nothing == {"/server_info": None, "/version": None}
+
+
+def test_an_identity_keeps_no_secret_that_a_server_reports():
+    engine = kind("sglang")
+    told = {"api_key": "sk-other", "model_path": "m"}
+
+    def answer(asked):
+        return reply(told) if asked.path == "/get_server_info" else engine(asked)
+
+    with served("sglang", answer) as (server, _):
+        assert server.identity()["configuration"]["/get_server_info"] == [{"api_key": REDACTED, "model_path": "m"}]
 
 
 def test_a_switch_in_configuration_or_launch_is_seen():

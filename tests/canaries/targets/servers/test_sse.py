@@ -25,6 +25,16 @@ def test_a_stream_cut_at_every_byte_is_its_events():
     assert read([STREAM[i : i + 1] for i in range(len(STREAM))]) == (EVENTS, "")
 
 
+def test_a_line_end_that_is_cut_in_two_is_one():
+    lines = b"data: one\r\ndata: two\r\n\r\n"
+
+    assert read([lines[i : i + 1] for i in range(len(lines))]) == (["one\ntwo"], "")
+
+
+def test_one_space_behind_the_colon_is_none_of_the_data():
+    assert read([b"data:  a \n\n"]) == ([" a "], "")
+
+
 @given(st.lists(st.integers(0, len(STREAM)), max_size=6).map(sorted))
 def test_a_stream_cut_anywhere_is_its_events(cuts):
     parts = [STREAM[a:b] for a, b in zip([0, *cuts], [*cuts, len(STREAM)], strict=True)]
