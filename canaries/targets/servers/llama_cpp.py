@@ -49,7 +49,8 @@ class LlamaCpp(OpenAI):
         body: dict[str, Any] = {"prompt": ask.prompt, "n_predict": ask.request.max_tokens, "stream": ask.stream}
         body |= {"seed": ask.request.seed, "return_tokens": True, "cache_prompt": ask.salt is None} | self.sampling(ask)
         schema = (ask.response_format or {}).get("json_schema", {}).get("schema")
-        return body | ({"n_probs": ask.logprobs} if ask.logprobs else {}) | ({"json_schema": schema} if schema else {})
+        body |= {"n_probs": max(ask.logprobs, 1)} if ask.logprobs is not None else {}  # 0 would switch them off
+        return body | ({"json_schema": schema} if schema else {})
 
     def sampling(self, ask: Ask) -> dict[str, Any]:
         """Every knob of the chain that could change the law."""

@@ -35,7 +35,8 @@ class TensorRTLLM(OpenAI):
     def body(self, model: str, ask: Ask) -> dict[str, Any]:
         """An ask by ids is answered in ids, one by text or with stop strings in text."""
         by_ids = not (ask.messages or ask.text is not None or ask.request.stop)
-        return super().body(model, ask) | ({"detokenize": False} if by_ids else {})
+        body = super().body(model, ask) | ({"detokenize": False} if by_ids else {})
+        return body | ({"logprobs": 1} if body.get("logprobs") == 0 else {})  # 0 would switch them off
 
     def sampling(self, ask: Ask) -> dict[str, Any]:
         """Every knob of the law."""

@@ -33,6 +33,11 @@ def test_a_schema_is_passed_on():
     assert LlamaCpp().body("tiny", asked)["json_schema"] == {"type": "object"}
 
 
+@pytest.mark.parametrize(("best", "asked"), [(0, 1), (3, 3)])
+def test_logprobs_of_the_emitted_tokens_alone_are_asked_for_too(best, asked):
+    assert LlamaCpp().body("tiny", ask({"logprobs": best}))["n_probs"] == asked
+
+
 def test_several_answers_cannot_be_asked_for():
     with pytest.raises(Unsupported, match="no n 2"):
         LlamaCpp().body("tiny", ask({"n": 2}))

@@ -239,7 +239,7 @@ def test_a_key_reaches_the_server_and_no_answer_identity_or_error(monkeypatch):
 
 
 def test_the_client_keeps_up_with_many_streams_and_loses_no_chunk():
-    """64 streams at once; every chunk arrives, and reading through us takes no more than ten times a bare read.
+    """64 streams at once; every chunk arrives, and reading through us takes no more than three times a bare read.
 
     A ratio on the same machine at the same moment: how many chunks a second that is depends on the machine.
     """
@@ -257,7 +257,7 @@ def test_the_client_keeps_up_with_many_streams_and_loses_no_chunk():
         ended = time.thread_time()
 
     assert [len(answer.generation.tokens) for (answer,) in answers] == [CHUNKS] * STREAMS
-    assert ended - between < 10 * (between - begun)
+    assert ended - between < 3 * (between - begun)
 
 
 @pytest.mark.parametrize("name", ["vllm", "llama_cpp"])

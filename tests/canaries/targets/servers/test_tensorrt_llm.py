@@ -25,6 +25,10 @@ def test_an_ask_by_text_or_with_stop_strings_is_answered_in_text():
     assert (stopped.generation.text, stopped.generation.finish) == (word(TOKENS[0]), "stop")
 
 
+def test_logprobs_of_the_emitted_tokens_alone_are_asked_for_too():
+    assert TensorRTLLM().body("tiny", ask({"logprobs": 0}))["logprobs"] == 1
+
+
 def test_statistics_that_are_handed_out_once_are_summed():
     with served("tensorrt_llm") as (server, _):
         nothing = server.counters()
