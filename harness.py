@@ -161,6 +161,7 @@ class _Version(argparse.Action):
 
 def _parser() -> argparse.ArgumentParser:
     from .canaries.samplers import options
+    from .canaries.targets.servers import options as servers
 
     parser = _Parser(
         prog="draftgate",
@@ -185,6 +186,7 @@ def _parser() -> argparse.ArgumentParser:
         ("check", _suite_check, "find out whether a suite was edited"),
     ):
         _add(suite, name, command, summary).add_argument("suite", metavar="SUITE", help="name or folder")
+    servers.add(commands, _add)
     _add(commands, "engines", _engines, "what can be named as baseline or candidate")
     _add(_add_group(commands, "faults", "faults that can be planted"), "list", _faults_list, "all of them")
     return parser
@@ -245,10 +247,7 @@ def _show_choices(rows: Any, options: argparse.Namespace) -> int:
 
 
 def _say(document: dict[str, Any], line: str, options: argparse.Namespace) -> None:
-    if options.json:
-        _print_json(document)
-    else:
-        sys.stdout.write(f"{line}\n")
+    _print_json(document) if options.json else sys.stdout.write(f"{line}\n")
 
 
 def _print_json(document: Any) -> None:

@@ -24,7 +24,7 @@ MAY_KNOW = {
     "engine": {"numpy", "torch", "transformers", "tokenizers", "safetensors", "jinja2"},
     "stats": {"numpy", "scipy", "hypothesis"},
     "suites": {"jsonschema", "referencing"},
-    "canaries": {"numpy", "scipy", "torch", "jsonschema", "rich", "jax"},
+    "canaries": {"numpy", "scipy", "torch", "jsonschema", "rich", "jax", "httpx"},
     "harness": set(),
     "__init__": set(),
     "testing": set(),

@@ -1,0 +1,96 @@
+"""llama.cpp's server: its own `/completion` for ids, logprobs and drafts per request; chat by the shared API.
+
+Fields as seen with build 11434. Its sampler chain has defaults of its own (top-k 40, top-p 0.95, min-p 0.05), so every
+knob is sent. Synthetic acceptance is a switch of the command line; the text is then wrong by design.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import prometheus
+from .asking import Ask, Delta, Piece, TokenLogprob
+from .counters import Counters
+from .errors import Unsupported
+from .openai import Call, Document, OpenAI, Tokenizing
+from .switches import Switch
+
+_FINISH = {"limit": "length", "eos": "stop", "word": "stop"}
+
+
+class LlamaCpp(OpenAI):
+    """One server a setting: speculation cannot be switched per request."""
+
+    name = "llama_cpp"
+    ready = "/health"
+    counting = Call("GET", "/metrics")
+    configuration = (Call("GET", "/props"),)
+    filters = True
+    tokenizing = Tokenizing(
+        "/tokenize",
+        "content",
+        "/detokenize",
+        "content",
+        template="/apply-template",
+        special={"add_special": True, "parse_special": True},
+    )
+    switches = (Switch(r"spec_synth_(len|rates) [0-9.]+", "synthetic"),)
+
+    def path(self, ask: Ask) -> str:
+        """Its own end point for prompts, the shared one for conversations."""
+        return super().path(ask) if ask.messages else "/completion"
+
+    def body(self, model: str, ask: Ask) -> dict[str, Any]:
+        """An ask in the server's own fields. Raises Unsupported for what the end point cannot do."""
+        if ask.messages:
+            return super().body(model, ask)
+        if ask.n != 1 or ask.tools:
+            raise Unsupported(self.name, f"/completion takes no n {ask.n} and no tools", "ask one by one, or by chat")
+        body: dict[str, Any] = {"prompt": ask.prompt, "n_predict": ask.request.max_tokens, "stream": ask.stream}
+        body |= {"seed": ask.request.seed, "return_tokens": True, "cache_prompt": ask.salt is None} | self.sampling(ask)
+        schema = (ask.response_format or {}).get("json_schema", {}).get("schema")
+        body |= {"n_probs": max(ask.logprobs, 1)} if ask.logprobs is not None else {}  # 0 would switch them off
+        return body | ({"json_schema": schema} if schema else {})
+
+    def sampling(self, ask: Ask) -> dict[str, Any]:
+        """Every knob of the chain that could change the law."""
+        return super().sampling(ask) | {"repeat_penalty": 1.0, "typical_p": 1.0, "ignore_eos": not ask.request.eos}
+
+    def salt(self, salt: str) -> dict[str, Any]:
+        """The server has no salt; a salted ask does not use the cache at all."""
+        del salt
+        return {"cache_prompt": False}
+
+    def read(self, document: Document) -> Delta:
+        """An event of `/completion`, or of chat; both carry the timings of their own request."""
+        timings = document.get("timings") or {}
+        counted = Counters(
+            drafted=timings.get("draft_n"), accepted=timings.get("draft_n_accepted"), emitted=timings.get("predicted_n")
+        )
+        counters = counted if timings else None
+        if "choices" in document:
+            return super().read(document)._replace(counters=counters)
+        usage = {"completion_tokens": document["tokens_predicted"]} if "tokens_predicted" in document else None
+        return Delta((self.piece(document),), document.get("tokens_predicted"), usage, counters)
+
+    def piece(self, choice: Document) -> Piece:
+        """What an event of `/completion` adds; its last one repeats neither text nor ids in a stream."""
+        if "content" not in choice:
+            return super().piece(choice)
+        probs = choice.get("completion_probabilities")
+        return Piece(
+            text=choice["content"],
+            ids=tuple(map(int, choice["tokens"])) if "tokens" in choice else None,
+            logprobs=tuple(_logprob(entry) for entry in probs) if probs else None,
+            finish=_FINISH.get(choice.get("stop_type", "none")),
+            matched=choice.get("stopping_word") or None,
+        )
+
+    def counters(self, text: str) -> Counters:
+        """Tokens emitted since the start; drafts are told request by request, in `timings`."""
+        return Counters(emitted=prometheus.total(prometheus.samples(text), "llamacpp:tokens_predicted_total"))
+
+
+def _logprob(entry: Document) -> TokenLogprob:
+    best = {int(row["id"]): float(row["logprob"]) for row in entry["top_logprobs"]}
+    return TokenLogprob(int(entry["id"]), float(entry["logprob"]), best)

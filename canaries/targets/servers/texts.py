@@ -1,0 +1,31 @@
+"""Holds the text of an answer against what its ids decode to: a detokeniser that loses or doubles text is a fault.
+
+Three differences are none: a space before the first word, which some tokenisers drop at the start of a text; half a
+character at the end; and, where a stop string ended the answer, what the server cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ....engine.request import Generation
+from .errors import TextDiffers
+
+_SHOWN = 24
+
+
+def check_text(where: str, answer: Generation, eos: Sequence[int], decode: Callable[[tuple[int, ...]], str]) -> None:
+    """Raises TextDiffers where the ids, less an end of sequence, do not decode to the text."""
+    tokens = answer.tokens
+    while tokens and tokens[-1] in eos:
+        tokens = tokens[:-1]
+    decoded, text = _plain(decode(tokens)), _plain(answer.text)
+    if decoded == text or (answer.finish == "stop" and decoded.startswith(text)):
+        return
+    at = next((i for i, (a, b) in enumerate(zip(decoded, text, strict=False)) if a != b), min(len(decoded), len(text)))
+    told = f"from character {at} the ids decode to {decoded[at:][:_SHOWN]!r} and the text is {text[at:][:_SHOWN]!r}"
+    raise TextDiffers(where, f"{answer.name}: {told}", "report it to the server's authors")
+
+
+def _plain(text: str) -> str:
+    return text.removeprefix(" ").rstrip("\ufffd")

@@ -1,0 +1,130 @@
+"""A configuration is read, or refused in one line that names the key, the value and the choice."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from draftgate.canaries.errors import UsageError
+from draftgate.canaries.targets.servers import config
+from draftgate.canaries.targets.servers.launch import Launch
+
+ARM = 'server = "vllm"\nurl = "http://127.0.0.1:{port}"\ndeadline_s = 60\nconcurrency = 8\n'
+LAUNCH = '[candidate.launch]\nargv = ["vllm", "serve"]\nlimit_s = 300\ngrace_s = 20\n'
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads a configuration whose candidate ends with `tail`, after `old` became `new`."""
+
+    def reading(old="", new="", tail=""):
+        path = tmp_path / "gate.toml"
+        text = "[baseline]\n" + ARM.format(port=8101) + "[candidate]\n" + ARM.format(port=8102) + tail
+        path.write_text(text.replace(old, new) if old else text, encoding="utf-8")
+        return config.read(path)
+
+    return reading
+
+
+def test_both_arms_are_read(read):
+    arms = read(tail='model = "tiny"\n' + LAUNCH + 'env = { A = "b" }\nstop = "SIGINT"\nready = "/up"\n')
+    candidate = arms["candidate"]
+
+    assert [*arms] == ["baseline", "candidate"]
+    assert candidate.connection.endpoints == (("replica 0", "http://127.0.0.1:8102"),)
+    assert (candidate.connection.deadline_s, candidate.connection.concurrency, candidate.model) == (60.0, 8, "tiny")
+    assert candidate.launch == Launch(
+        argv=("vllm", "serve"), limit_s=300, grace_s=20, ready="/up", env={"A": "b"}, stop=signal.SIGINT
+    )
+    assert arms["baseline"].launch is None
+
+
+def test_readiness_is_the_servers_own_unless_given(read):
+    assert read(tail=LAUNCH)["candidate"].launch.ready == "/health"
+
+
+def test_a_pool_of_replicas_is_read(read):
+    arms = read('"http://127.0.0.1:8101"', '["http://127.0.0.1:1/", "http://127.0.0.1:2/v1"]')
+
+    assert [e.url for e in arms["baseline"].connection.endpoints] == ["http://127.0.0.1:1", "http://127.0.0.1:2"]
+
+
+def test_a_key_is_read_from_the_environment(read, monkeypatch):
+    monkeypatch.setenv("A_KEY", "sk-a")
+    connection = read(tail='key_env = "A_KEY"\n')["candidate"].connection
+
+    assert connection.secret.headers() == {"Authorization": "Bearer sk-a"}
+    assert "sk-a" not in repr(connection)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('server = "vllm"', 'server = "vlm"', r"server is 'vlm'; give one of vllm, llama_cpp"),
+        ('server = "vllm"\n', "", r"baseline has no server; add server: what it is"),
+        ("deadline_s = 60\n", "", r"baseline has no deadline_s; add deadline_s: seconds"),
+        ("deadline_s = 60", "deadline_s = 0", r"deadline_s is 0; give seconds above 0"),
+        ("deadline_s = 60", "deadline_s = inf", r"deadline_s is inf"),
+        ("deadline_s = 60", "deadline_s = true", r"deadline_s is True"),
+        ("concurrency = 8", "concurrency = 1.5", r"concurrency is 1.5; give a whole number from 1"),
+        ("concurrency = 8", "concurrency = 0", r"concurrency is 0"),
+        ("concurrency = 8", "concurency = 8", r"no key 'concurency'; keys: server, url"),
+        ('"http://127.0.0.1:8101"', '"127.0.0.1:8101"', r"url is '127.0.0.1:8101'; give http://HOST:PORT"),
+        ('"http://127.0.0.1:8101"', '"http://127.0.0.1:x"', r"url is 'http://127.0.0.1:x'"),
+        ('"http://127.0.0.1:8101"', "[]", r"url is \[\]"),
+        ('"http://127.0.0.1:8101"', '["http://a", "http://a"]', r"each once"),
+        ('"http://127.0.0.1:8101"', '"http://me:sk-a@host"', r"url is a url with a user in it"),
+        ('"http://127.0.0.1:8101"', '"http://sk-a@host"', r"url is a url with a user in it"),
+        ("[baseline]", "[base]", r"no key 'base'; keys: baseline, candidate"),
+        ("[baseline]", "baseline = 3\n[candidat]", r"no key 'candidat'"),
+        ("[baseline]", "[baseline", r"is no TOML: .*; correct that line"),
+    ],
+)
+def test_a_mistake_is_named_with_its_value_and_the_choice(read, old, new, told):
+    with pytest.raises(UsageError, match=told) as refused:
+        read(old, new)
+    assert "gate.toml" in str(refused.value)
+    assert "sk-a" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("tail", "told"),
+    [
+        ('api_key = "sk-a"\n', r"'api_key': keys stand in no file; .* key_env"),
+        ('key_env = "not a name"\n', r"key_env is 'not a name'; give the name of an environment variable"),
+        ('key_env = "NO_SUCH_VARIABLE"\n', r"NO_SUCH_VARIABLE \(key_env\) is not set"),
+        ('ca_file = "nowhere.pem"\n', r"ca_file is 'nowhere.pem'; give a file of certificates"),
+        (f"ca_file = {__file__!r}\n", r"ca_file is '.*test_config.py'; give a file of certificates"),
+        ('model = ""\n', r"model is ''"),
+        ("launch = 3\n", r"candidate.launch is 3, no table"),
+        (LAUNCH.replace('["vllm", "serve"]', '"vllm serve"'), r"argv is 'vllm serve'; give a list of words"),
+        (LAUNCH.replace("limit_s = 300\n", ""), r"launch has no limit_s; add limit_s"),
+        (LAUNCH + 'stop = "SIGKILL"\n', r"stop is 'SIGKILL'; give one of SIGTERM"),
+        (LAUNCH + "env = { A = 1 }\n", r"env is \{'A': 1\}; give a table of texts"),
+        (LAUNCH + 'env = { HF_TOKEN = "sk-a" }\n', r"launch has 'HF_TOKEN': keys stand in no file; .* inherits"),
+        (LAUNCH.replace('"serve"', '"--api-key", "sk-a"'), r"launch has '--api-key': keys stand in no file"),
+        (LAUNCH.replace('"serve"', '"--api-key=sk-a"'), r"launch has '--api-key'"),
+        (LAUNCH + 'ready = "health"\n', r"ready is 'health'; give a path, such as /health"),
+    ],
+)
+def test_a_mistake_in_the_candidate_is_named(read, monkeypatch, tail, told):
+    monkeypatch.delenv("NO_SUCH_VARIABLE", raising=False)
+    with pytest.raises(UsageError, match=told) as refused:
+        read(tail=tail)
+    assert "sk-a" not in str(refused.value)
+
+
+def test_one_launch_does_not_start_a_pool(read):
+    with pytest.raises(UsageError, match="launch starts one server, and url names several"):
+        read('"http://127.0.0.1:8102"', '["http://127.0.0.1:1", "http://127.0.0.1:2"]', LAUNCH)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(UsageError, match="draftgate init"):
+        config.read(tmp_path / "gate.toml")
+
+
+def test_a_server_is_not_launched_behind_tls(read):
+    with pytest.raises(UsageError, match="start it yourself"):
+        read("http://127.0.0.1:8102", "https://127.0.0.1:8102", LAUNCH)

@@ -1,0 +1,77 @@
+"""llama.cpp: its own end point, drafts told request by request."""
+
+from __future__ import annotations
+
+import pytest
+
+from draftgate.canaries.targets.servers.counters import Counters
+from draftgate.canaries.targets.servers.errors import Unsupported
+from draftgate.canaries.targets.servers.llama_cpp import LlamaCpp
+from served import PROMPT, ask, served
+from servers_loopback import tokens_of, word
+
+TOKENS = tuple(tokens_of([*PROMPT], 8))
+
+
+def test_every_knob_of_its_chain_is_sent():
+    body = LlamaCpp().body("tiny", ask(temperature=0.7, seed=3))
+
+    assert {key: body[key] for key in ("top_k", "top_p", "min_p", "typical_p", "repeat_penalty")} == {
+        "top_k": 0, "top_p": 1.0, "min_p": 0.0, "typical_p": 1.0, "repeat_penalty": 1.0
+    }  # fmt: skip
+    assert (body["prompt"], body["n_predict"], body["seed"], body["ignore_eos"]) == ([*PROMPT], 8, 3, True)
+
+
+def test_a_salted_ask_uses_no_cache():
+    assert LlamaCpp().body("tiny", ask())["cache_prompt"] is True
+    assert LlamaCpp().body("tiny", ask({"salt": "a"}))["cache_prompt"] is False
+
+
+def test_a_schema_is_passed_on():
+    asked = ask({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}})
+
+    assert LlamaCpp().body("tiny", asked)["json_schema"] == {"type": "object"}
+
+
+@pytest.mark.parametrize(("best", "asked"), [(0, 1), (3, 3)])
+def test_logprobs_of_the_emitted_tokens_alone_are_asked_for_too(best, asked):
+    assert LlamaCpp().body("tiny", ask({"logprobs": best}))["n_probs"] == asked
+
+
+def test_several_answers_cannot_be_asked_for():
+    with pytest.raises(Unsupported, match="no n 2"):
+        LlamaCpp().body("tiny", ask({"n": 2}))
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_answer_is_its_ids_with_its_own_drafts(stream):
+    with served("llama_cpp") as (server, _):
+        ((answer,),) = server.ask([ask({"stream": stream, "logprobs": 1})])
+
+    assert (answer.generation.tokens, answer.generation.finish, answer.counted) == (TOKENS, "length", "ids")
+    assert answer.generation.text == "".join(map(word, TOKENS))
+    assert answer.counters == Counters(drafted=4, accepted=2, emitted=8)
+    assert [row.token for row in answer.logprobs] == [*TOKENS]
+
+
+def test_a_stop_string_is_told():
+    with served("llama_cpp") as (server, _):
+        ((answer,),) = server.ask([ask(stop=(word(TOKENS[1]),))])
+
+    assert answer.generation.finish == "stop"
+
+
+def test_an_answer_is_scored_token_by_token():
+    with served("llama_cpp") as (server, loopback):
+        rows = server.score(PROMPT, TOKENS[:3], 2)
+        prompts = [body["prompt"] for body in loopback.bodies("/completion")]
+
+    assert [row[:2] for row in rows] == [(token, -0.5) for token in TOKENS[:3]]
+    assert sorted(map(len, prompts)) == [3, 4, 5]
+
+
+def test_a_conversation_goes_to_the_shared_api():
+    with served("llama_cpp") as (server, loopback):
+        server.ask([ask({"messages": ({"role": "user", "content": "hi"},), "stream": False})])
+
+        assert len(loopback.bodies("/v1/chat/completions")) == 1

@@ -1,0 +1,44 @@
+"""Writes configurations whose servers are launched on this machine."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+
+import servers_loopback
+
+ARM = """[{arm}]
+server = "{server}"
+url = "http://127.0.0.1:{port}"
+deadline_s = 20
+concurrency = 8
+{more}
+"""
+LAUNCH = """[{arm}.launch]
+argv = {argv}
+limit_s = 20
+grace_s = 5
+"""
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def write(path, server="vllm", argv=None, more="", deadly=()):
+    """A configuration of two arms, both launched: servers of a kind on loopback, or whatever `argv` starts.
+
+    `deadly` is a field that kills them.
+    """
+    text = ""
+    for arm in ("baseline", "candidate"):
+        port = free_port()
+        words = argv or [sys.executable, servers_loopback.__file__, server, str(port), *deadly]
+        text += ARM.format(arm=arm, server=server, port=port, more=more) + LAUNCH.format(
+            arm=arm, argv=json.dumps(words)
+        )
+    path.write_text(text, encoding="utf-8")
+    return path
