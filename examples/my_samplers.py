@@ -1,4 +1,4 @@
-"""Two samplers of one's own: one right, one subtly wrong. `draftgate sampler examples/samplers.py:right`."""
+"""Two samplers of one's own: one right, one subtly wrong. `draftgate sampler examples/my_samplers.py:right`."""
 
 import torch
 
