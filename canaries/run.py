@@ -79,7 +79,7 @@ def arms(options: Options) -> dict[str, Any]:
     """Baseline and candidate on one set of weights. Raises UsageError or an EngineError before anything is written."""
     baseline, candidate = TargetSpec.parse(options.baseline), TargetSpec.parse(options.candidate)
     if baseline.name != "plain":
-        raise UsageError(f"the baseline is {baseline.name!r}; only plain decoding can be held against, use plain")
+        raise UsageError(f"the baseline is {baseline.name!r}; a candidate is held against plain decoding, use plain")
     plant = faults.find(options.fault) if options.fault else None
     planted = plant.apply(Strategies()) if plant else Strategies()
     known = reference.check(candidate)

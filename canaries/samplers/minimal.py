@@ -52,6 +52,7 @@ class Minimal(NamedTuple):
         """A test to paste; `name` is the sampler's."""
         target, draft = ([list(map(str, law)) for law in laws] for laws in self.laws)
         return (
+            "import draftgate.testing\n\n\n"
             f"def test_{name}_follows_the_target():\n"
             f"    draftgate.testing.assert_follows({name}, target={target!r}, draft={draft!r})\n"
         )

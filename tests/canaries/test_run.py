@@ -202,7 +202,7 @@ def test_a_record_in_which_nothing_was_observed_holds(small, interrupted):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"baseline": "draft"}, "only plain decoding can be held against"),
+        ({"baseline": "draft"}, "a candidate is held against plain decoding"),
         ({"baseline": "plain:k=2"}, "has no option 'k'"),
         ({"candidate": "vllm"}, "unknown target 'vllm'"),
         ({"fault": "F99"}, "unknown fault 'F99'"),

@@ -57,6 +57,7 @@ class Counterexample:
             [[str(x) for x in of[t]] for t in of if not any(t)] for of in (self.case.target, self.case.draft)
         )
         return (
+            "import draftgate.testing\n\n\n"
             f"def test_{name}_follows_the_target():\n"
             f"    draftgate.testing.assert_follows({name}, target={target!r}, draft={draft!r})\n"
         )
