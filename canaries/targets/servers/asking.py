@@ -38,6 +38,11 @@ class Ask:
         """The prompt of a completion."""
         return list(self.request.prompt) if self.text is None else self.text
 
+    @property
+    def schema(self) -> Any:
+        """The JSON schema that the answer is to follow; None without one."""
+        return (self.response_format or {}).get("json_schema", {}).get("schema")
+
 
 class TokenLogprob(NamedTuple):
     """An emitted token, as an id where the server gives ids, and the best ones at its place; natural logarithms."""

@@ -11,7 +11,6 @@ from typing import Any
 from . import prometheus
 from .asking import Ask, Delta, Piece, TokenLogprob
 from .counters import Counters
-from .errors import Unsupported
 from .openai import Call, Document, OpenAI, Tokenizing
 from .switches import Switch
 
@@ -23,6 +22,7 @@ class LlamaCpp(OpenAI):
 
     name = "llama_cpp"
     ready = "/health"
+    prompts = "/completion"
     counting = Call("GET", "/metrics")
     configuration = (Call("GET", "/props"),)
     filters = True
@@ -36,21 +36,15 @@ class LlamaCpp(OpenAI):
     )
     switches = (Switch(r"spec_synth_(len|rates) [0-9.]+", "synthetic"),)
 
-    def path(self, ask: Ask) -> str:
-        """Its own end point for prompts, the shared one for conversations."""
-        return super().path(ask) if ask.messages else "/completion"
-
     def body(self, model: str, ask: Ask) -> dict[str, Any]:
         """An ask in the server's own fields. Raises Unsupported for what the end point cannot do."""
         if ask.messages:
             return super().body(model, ask)
-        if ask.n != 1 or ask.tools:
-            raise Unsupported(self.name, f"/completion takes no n {ask.n} and no tools", "ask one by one, or by chat")
+        self.refuse_more(ask)
         body: dict[str, Any] = {"prompt": ask.prompt, "n_predict": ask.request.max_tokens, "stream": ask.stream}
         body |= {"seed": ask.request.seed, "return_tokens": True, "cache_prompt": ask.salt is None} | self.sampling(ask)
-        schema = (ask.response_format or {}).get("json_schema", {}).get("schema")
         body |= {"n_probs": max(ask.logprobs, 1)} if ask.logprobs is not None else {}  # 0 would switch them off
-        return body | ({"json_schema": schema} if schema else {})
+        return body | ({"json_schema": ask.schema} if ask.schema else {})
 
     def sampling(self, ask: Ask) -> dict[str, Any]:
         """Every knob of the chain that could change the law."""

@@ -40,6 +40,7 @@ class OpenAI:
 
     name: ClassVar[str] = "openai"
     ready: ClassVar[str] = "/v1/models"
+    prompts: ClassVar[str] = "/v1/completions"  # where prompts go, in a body of the server's own if elsewhere
     counting: ClassVar[Call | None] = None
     configuration: ClassVar[tuple[Call, ...]] = ()
     reset: ClassVar[Call | None] = None
@@ -51,7 +52,7 @@ class OpenAI:
 
     def path(self, ask: Ask) -> str:
         """Where an ask goes."""
-        return "/v1/chat/completions" if ask.messages else "/v1/completions"
+        return "/v1/chat/completions" if ask.messages else self.prompts
 
     def body(self, model: str, ask: Ask) -> dict[str, Any]:
         """The document of an ask. Raises Unsupported where the API has no field for what is asked."""
@@ -59,6 +60,13 @@ class OpenAI:
         body = {"model": model, **prompt, "max_tokens": ask.request.max_tokens, "n": ask.n, "stream": ask.stream}
         body |= {"seed": ask.request.seed} | self.sampling(ask) | self._asked(ask)
         return body | ({"stream_options": {"include_usage": True}} if ask.stream else {})
+
+    def refuse_more(self, ask: Ask) -> None:
+        """Raises Unsupported for several answers, or tools, where prompts have a body that has no field for them."""
+        if ask.n != 1 or ask.tools:
+            raise Unsupported(
+                self.name, f"{self.prompts} takes no n {ask.n} and no tools", "ask one by one, or by chat"
+            )
 
     def sampling(self, ask: Ask) -> dict[str, Any]:
         """How the next token is chosen: each value is sent, so that no default of the server's stands in for it."""

@@ -14,7 +14,6 @@ from typing import Any
 from . import prometheus
 from .asking import Ask, Delta, Piece, TokenLogprob
 from .counters import Counters
-from .errors import Unsupported
 from .openai import Call, Document, OpenAI, Tokenizing
 from .switches import Switch
 
@@ -27,6 +26,7 @@ class SGLang(OpenAI):
 
     name = "sglang"
     ready = "/health"
+    prompts = "/generate"
     counting = Call("GET", "/metrics")
     configuration = (Call("GET", "/get_server_info"),)
     reset = Call("POST", "/flush_cache")
@@ -37,20 +37,14 @@ class SGLang(OpenAI):
         Switch(r"speculative_accept_threshold_(single|acc) 0?\.[0-9]+", "lossy"),
     )
 
-    def path(self, ask: Ask) -> str:
-        """Its own end point for prompts, the shared one for conversations."""
-        return super().path(ask) if ask.messages else "/generate"
-
     def body(self, model: str, ask: Ask) -> dict[str, Any]:
         """An ask in the runtime's own fields. Raises Unsupported for what the end point cannot do."""
         if ask.messages:
             return super().body(model, ask)
-        if ask.n != 1 or ask.tools:
-            raise Unsupported(self.name, f"/generate takes no n {ask.n} and no tools", "ask one by one, or by chat")
+        self.refuse_more(ask)
         prompt = {"input_ids": list(ask.request.prompt)} if ask.text is None else {"text": ask.text}
         params = self.sampling(ask) | {"max_new_tokens": ask.request.max_tokens, "sampling_seed": ask.request.seed}
-        schema = (ask.response_format or {}).get("json_schema", {}).get("schema")
-        params |= {"json_schema": json.dumps(schema)} if schema else {}
+        params |= {"json_schema": json.dumps(ask.schema)} if ask.schema else {}
         scores = {"return_logprob": True, "top_logprobs_num": ask.logprobs} if ask.logprobs is not None else {}
         salt = self.salt(ask.salt) if ask.salt is not None else {}
         return prompt | {"sampling_params": params, "stream": ask.stream} | scores | salt
