@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ..contracts import Finding, Reason, Status
 from ..observations.answers import by_arm
@@ -55,11 +57,10 @@ def _changed(case: Case) -> list[str]:
 
 def _astray(case: Case) -> list[str]:
     """Canaries in whose greedy answer the baseline chose a token farther below its best than its noise explains."""
-    asked = [a.canary for a in by_arm(case.observed("pairs"), "baseline") if a.repeat == 0]
-    limit, replays = tolerance(case), case.observed("replays")["census"]
+    limit = tolerance(case)
     return sorted(
         canary
-        for canary, replay in zip(asked, replays, strict=True)
+        for canary, replay in _census(case)
         if any(margin is None or margin > limit for margin in replay["margin"])
     )
 
@@ -76,8 +77,10 @@ def drift(case: Case) -> float | None:
     model = case.header["baseline"].get("model", {})
     if (model.get("weights_sha256"), model.get("dtype")) != (census.weights_sha256, census.dtype):
         return None
+    return max((abs(min(replay["gap"]) - census.gaps[canary]) for canary, replay in _census(case)), default=None)
+
+
+def _census(case: Case) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each canary of a greedy cell, with the baseline's replay of its own first answer."""
     asked = [a.canary for a in by_arm(case.observed("pairs"), "baseline") if a.repeat == 0]
-    replays = case.observed("replays")["census"]
-    return max(
-        (abs(min(r["gap"]) - census.gaps[canary]) for canary, r in zip(asked, replays, strict=True)), default=None
-    )
+    return zip(asked, case.observed("replays")["census"], strict=True)

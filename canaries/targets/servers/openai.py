@@ -62,11 +62,13 @@ class OpenAI:
         return body | ({"stream_options": {"include_usage": True}} if ask.stream else {})
 
     def refuse_more(self, ask: Ask) -> None:
-        """Raises Unsupported for several answers, or tools, where prompts have a body that has no field for them."""
+        """Raises Unsupported for what has no field where prompts have a body of the server's own."""
         if ask.n != 1 or ask.tools:
-            raise Unsupported(
-                self.name, f"{self.prompts} takes no n {ask.n} and no tools", "ask one by one, or by chat"
-            )
+            told = f"{self.prompts} takes no n {ask.n} and no tools"
+            raise Unsupported(self.name, told, "ask one by one, or by chat")
+        if ask.response_format and ask.schema is None:
+            told = f"{self.prompts} takes no response_format {dict(ask.response_format)} without a schema"
+            raise Unsupported(self.name, told, "give a json_schema, or ask by chat")
 
     def sampling(self, ask: Ask) -> dict[str, Any]:
         """How the next token is chosen: each value is sent, so that no default of the server's stands in for it."""

@@ -75,3 +75,8 @@ def test_a_conversation_goes_to_the_shared_api():
         server.ask([ask({"messages": ({"role": "user", "content": "hi"},), "stream": False})])
 
         assert len(loopback.bodies("/v1/chat/completions")) == 1
+
+
+def test_a_format_without_a_schema_is_refused_rather_than_left_out():
+    with pytest.raises(Unsupported, match="without a schema"):
+        LlamaCpp().body("tiny", ask({"response_format": {"type": "json_object"}}))

@@ -82,3 +82,8 @@ def test_verification_passes_are_counted_and_gauges_are_not():
         server.ask([ask(), ask()])
 
         assert server.counted(before) == Counters(rounds=2)
+
+
+def test_a_format_without_a_schema_is_refused_rather_than_left_out():
+    with pytest.raises(Unsupported, match="without a schema"):
+        SGLang().body("tiny", ask({"response_format": {"type": "json_object"}}))
