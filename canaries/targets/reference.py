@@ -31,7 +31,7 @@ from ...engine.models.probe import probe
 from ...engine.request import Generation, Request, Sampling
 from ...engine.sampling import in_support, next_token_probs
 from ...engine.verification.batched import BatchedLossless
-from ..contracts import Replay
+from ..contracts import Replay, Shape
 from ..errors import UsageError
 from .registry import TARGETS
 from .spec import TargetSpec
@@ -54,7 +54,7 @@ class ReferenceTarget:
     strategies: Strategies = field(default_factory=Strategies)
 
     kind = "reference"
-    capabilities = frozenset({"token_ids", "rounds", "score", "knobs", "synthetic", "law", "conversation"})
+    capabilities = frozenset({"forks", "knobs", "synthetic", "law", "conversation"})
 
     @property
     def guarantee(self) -> str:
@@ -108,6 +108,14 @@ class ReferenceTarget:
             for row, scored in zip(rows, logits, strict=True):
                 found[row] = replay(scored, answers[row], requests[row].sampling, slack)
         return [found[row] for row in range(len(requests))]
+
+    def shapes(self, widths: Sequence[int]) -> tuple[Shape, ...]:
+        """Every verify width beside passes of one token, in a batch; and alone."""
+        return stepped_shapes(widths)
+
+    def next_law(self, requests: Sequence[Request]) -> list[Mapping[int, float] | None]:
+        """The law of each answer's first token."""
+        return [first_law(self.model, request) for request in requests]
 
     def variant(self, method: str, **options: Any) -> ReferenceTarget:
         """The same engine with another drafter or another draft length."""
@@ -239,6 +247,19 @@ def load_draft(spec: TargetSpec, model: HuggingFaceModel) -> HuggingFaceModel:
         )
     probe(draft)
     return draft
+
+
+def stepped_shapes(widths: Sequence[int]) -> tuple[Shape, ...]:
+    """The shapes of a target that may be scored in passes of any width."""
+    wide = tuple(Shape(f"width {width}", width, alone=False) for width in widths)
+    return Shape("", 1, alone=False), *wide, Shape("alone", 1, alone=True)
+
+
+def first_law(model: LanguageModel, request: Request) -> dict[int, float]:
+    """What the filters keep of the law right after the prompt."""
+    logits = model.score_last(Block.chains([request.prompt]), ContiguousCache(1))
+    law = next_token_probs(logits[:, None].astype(np.float64), [request.sampling])[0, 0]
+    return {int(token): float(law[token]) for token in law.nonzero()[0]}
 
 
 def teacher_forced(
