@@ -21,6 +21,7 @@ from .launch import Launch
 from .registry import APIS
 from .secrets import Secret, secret_name
 from .transport import Connection, Endpoint
+from .variables import expanded
 
 ARMS = ("baseline", "candidate")
 _NEEDED = {"server": "what it is", "url": "where it is", "deadline_s": "seconds a request may take", "concurrency": "how many requests are under way at once"}  # fmt: skip  # noqa: E501
@@ -157,8 +158,8 @@ def _launch(table: _Table, ready: str) -> Launch:
             told = "keys stand in no file; set it in your environment, which the server inherits"
             raise UsageError(f"{table.where} has {name!r}: {told}")
     return Launch(
-        argv=tuple(argv),
-        env=env,
+        argv=tuple(expanded(word, f"{table.where}: argv") for word in argv),
+        env={name: expanded(value, f"{table.where}: env") for name, value in env.items()},
         ready=table.get("ready", lambda v: _text(v) and v.startswith("/"), "a path, such as /health", ready),
         limit_s=float(table.get("limit_s", _seconds, "seconds above 0")),
         grace_s=float(table.get("grace_s", _seconds, "seconds above 0")),

@@ -25,7 +25,7 @@ from .sse import EventReader
 
 Take = Callable[[float, Any], None]
 _SET_UP_RETRIES = 2  # of a connection, before anything was sent: a listen queue that was full for a moment
-_LIMITS = httpx.Limits(keepalive_expiry=2.0)  # servers end idle connections after 5 s: no request may meet that
+_LIMITS = httpx.Limits(max_keepalive_connections=0)  # servers end idle ones, some against their own promise: none waits
 _AROUND = 20  # bytes on each side of one that is wrong
 _SHOWN = 300  # characters of a server's own words in a message
 _IDENTITY = {"Accept-Encoding": "identity"}  # compressed streams arrive in other portions than they were sent in

@@ -115,6 +115,21 @@ def test_a_mistake_in_the_candidate_is_named(read, monkeypatch, tail, told):
     assert "sk-a" not in str(refused.value)
 
 
+def test_the_environment_says_where_things_are(read, monkeypatch):
+    monkeypatch.setenv("SERVERS", "/opt/servers")
+    launch = read(tail=LAUNCH.replace('"vllm"', '"${SERVERS}/vllm"') + 'env = { HOME = "${SERVERS}/home" }\n')[
+        "candidate"
+    ].launch
+
+    assert (launch.argv, launch.env) == (("/opt/servers/vllm", "serve"), {"HOME": "/opt/servers/home"})
+
+
+def test_a_variable_that_is_not_set_is_named_with_its_place(read, monkeypatch):
+    monkeypatch.delenv("SERVERS", raising=False)
+    with pytest.raises(UsageError, match=r"candidate.launch: argv names \$\{SERVERS\}, which is not set; export it"):
+        read(tail=LAUNCH.replace('"vllm"', '"${SERVERS}/vllm"'))
+
+
 def test_one_launch_does_not_start_a_pool(read):
     with pytest.raises(UsageError, match="launch starts one server, and url names several"):
         read('"http://127.0.0.1:8102"', '["http://127.0.0.1:1", "http://127.0.0.1:2"]', LAUNCH)

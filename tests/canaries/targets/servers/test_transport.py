@@ -79,6 +79,20 @@ def test_a_stream_cut_within_a_character_is_read():
     assert streamed(lambda: stream(data[:at], 0.02, data[at:], "[DONE]")) == [{"a": "é"}]
 
 
+def test_a_server_that_hangs_up_after_a_stream_is_asked_again_anew():
+    """llama.cpp promises `Keep-Alive: timeout=5` with each stream, and ends the connection after it."""
+
+    async def asked_twice(url):
+        async with Transport(connection(url)) as transport:
+            taken = []
+            for _ in range(2):
+                await transport.stream("/x", {}, lambda _, document: taken.append(document))
+            return taken
+
+    with Loopback(lambda _: [*stream(DOCUMENT, "[DONE]"), 0.2, CLOSE]) as loopback:
+        assert asyncio.run(asked_twice(loopback.url)) == [DOCUMENT] * 2
+
+
 def test_arrivals_are_seconds_since_the_request_was_sent():
     with Loopback(lambda _: stream(0.05, DOCUMENT, 0.5, DOCUMENT, "[DONE]")) as loopback:
         (first, _), (last, _) = asyncio.run(_streamed(loopback.url))
