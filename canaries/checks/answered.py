@@ -6,20 +6,22 @@ from collections.abc import Iterator
 
 from ..contracts import Finding, Reason, Status
 from ..observations.pairs import BASELINE
-from .base import Case, Certain
+from .base import Case, Certain, not_observed
 from .ranges import SHAPES
+from .whole import hole
 
 
 class Answered(Certain):
     """No observation of the cell, or of the run, ended in an answer that is half, garbled or without its end."""
 
     name = "answered"
-    observes = ("pairs",)
+    observes: tuple[str, ...] = ()  # a broken answer is what it looks for, and no evidence to any other check
 
     def judge(self, case: Case) -> Finding:
         """FAIL for one broken answer: on the engine's account, or on the baseline's."""
-        broken = list(broken_in(case))
-        first = next(iter(broken), None)
+        first = next(broken_in(case), None)
+        if first is None and (why := hole(case, "pairs")):
+            return not_observed(self.name, case, why)
         blamed = Reason.BASELINE_UNSTABLE if first and first[0] == BASELINE else Reason.CORRECTNESS
         return Finding(
             check=self.name,

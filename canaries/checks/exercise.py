@@ -51,9 +51,9 @@ class Exercised(Certain):
         )
 
     def _counted(self, case: Case, listed: list[Window]) -> Finding:
-        """By counts instead of rounds: drafted, kept and refused tokens of each kind where answers are counted singly.
+        """By counts instead of rounds: drafted and kept tokens of each kind, where answers are counted one by one.
 
-        A window of several kinds counts for the cell as a whole.
+        Refused tokens count over all kinds together, and so does a window in which several kinds were answered.
         """
         kinds = {canary.id: canary.kind for canary in case.suite.canaries}
         grouped: dict[str, list[Window]] = {}
@@ -67,9 +67,11 @@ class Exercised(Certain):
                 return self._untold(case)
             counts = {"drafted": drafted, "accepted": accepted, "refused": drafted - accepted}
             figures[kind] = counts
-            wanted = {"drafted": least.proposed, "accepted": least.accepted, "refused": least.rejected}
+            wanted = {"drafted": least.proposed, "accepted": least.accepted}
             short += [f"{kind}: {counts[c]} tokens {c}, {n} wanted" for c, n in wanted.items() if counts[c] < n]
         whole = {name: sum(counts[name] for counts in figures.values()) for name in ("drafted", "accepted", "refused")}
+        if whole["refused"] < least.rejected:
+            short.append(f"{whole['refused']} tokens refused, {least.rejected} wanted")
         return Finding(
             check=self.name,
             cell=case.cell.name,

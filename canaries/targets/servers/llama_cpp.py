@@ -25,6 +25,7 @@ class LlamaCpp(OpenAI):
     prompts = "/completion"
     counting = Call("GET", "/metrics")
     configuration = (Call("GET", "/props"),)
+    salted = True
     filters = True
     tokenizing = Tokenizing(
         "/tokenize",
