@@ -26,9 +26,11 @@ def teacher_forced(
     answer is seen by nothing before it.
     """
     tokens, mask = left_padded(prompts, 0)
-    longest = max(map(len, answers))
-    rest = torch.tensor([[*answer[:-1], *[0] * (longest - len(answer[:-1]))] for answer in answers])[:, : longest - 1]
-    passes = [tokens, *(rest[:, at : at + (width or longest)] for at in range(0, longest - 1, width or longest))]
+    fed = max([len(answer) - 1 for answer in answers if answer], default=0)
+    rest = torch.zeros((len(answers), fed), dtype=torch.long)
+    for row, answer in enumerate(answers):
+        rest[row, : len(answer[:-1])] = torch.tensor(list(answer[:-1]), dtype=torch.long)
+    passes = [tokens, *(rest[:, at : at + (width or fed)] for at in range(0, fed, width or fed))] if fed else [tokens]
     mask = torch.cat([mask, torch.ones_like(rest)], dim=1)
     cache: dict[str, Any] = {}
     found, done = [], 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -18,7 +18,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..drafters.base import Drafter
 from ..request import Arrival, Generation, Request, Round
+from .injected import injected
 from .pretrained import GenerationConfig, Pretrained, left_padded
 
 METHODS = ("plain", "draft", "lookup", "early_exit", "universal")
@@ -26,12 +28,16 @@ METHODS = ("plain", "draft", "lookup", "early_exit", "universal")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assistance:
-    """How drafts are made: at most `k` tokens a round, always as many; `exit` is the last layer of an early exit."""
+    """How drafts are made: at most `k` tokens a round, always as many; `exit` is the last layer of an early exit.
+
+    Where a `drafter` of this engine is given, it takes the place of the library's own.
+    """
 
     method: str = "plain"
     k: int = 0
     draft: Pretrained | None = None
     exit: int = 0
+    drafter: Drafter | None = None
 
     @property
     def assisted(self) -> bool:
@@ -59,7 +65,7 @@ def _call(model: Pretrained, assistance: Assistance, rows: Sequence[Request], st
     tokens, mask = left_padded([row.prompt for row in rows], _pad(model, rows[0]))
     watch = _Watch(model.model, len(tokens[0]), started)
     given = _assistants(model, assistance)
-    with _settled(model, assistance), _seeded(rows, model.device), watch.watching():
+    with _settled(model, assistance), _seeded(rows, model.device), watch.watching(), _drafting(model, assistance, rows):
         out = model.model.generate(
             input_ids=tokens.to(model.device),
             attention_mask=mask.to(model.device),
@@ -164,6 +170,10 @@ def _settings(model: Pretrained, assistance: Assistance, request: Request) -> An
     )
 
 
+def _drafting(model: Pretrained, assistance: Assistance, rows: Sequence[Request]) -> AbstractContextManager[None]:
+    return injected(model.model, assistance.drafter, rows[0]) if assistance.drafter else nullcontext()
+
+
 def _assistants(model: Pretrained, assistance: Assistance) -> dict[str, Any]:
     if assistance.draft is None:
         return {}
@@ -198,6 +208,30 @@ def _seeded(rows: Sequence[Request], device: torch.device) -> Iterator[None]:
     with torch.random.fork_rng([device] if device.type == "cuda" else [], device_type="cuda"):
         torch.manual_seed(int(mixed))
         yield
+
+
+def exits(model: Pretrained, layer: int) -> bool:
+    """Whether the model runs only its first `layer` layers when its configuration says so, as an early exit needs."""
+    config = model.model.config.get_text_config()
+    most, ran = config.num_hidden_layers, []
+    blocks = [part for part in model.model.modules() if isinstance(part, torch.nn.ModuleList) and len(part) == most]
+    handles = [block.register_forward_pre_hook(lambda *_: ran.append(1)) for block in (blocks[0] if blocks else ())]
+    config.num_hidden_layers = layer
+    try:
+        with torch.inference_mode():
+            model.model(input_ids=torch.zeros((1, 2), dtype=torch.long, device=model.device), use_cache=False)
+    finally:
+        config.num_hidden_layers = most
+        for handle in handles:
+            handle.remove()
+    return len(ran) == layer
+
+
+def spread(model: Pretrained, draft: Pretrained) -> int:
+    """Most tokens of the model that one token of a draft of another vocabulary becomes."""
+    tokenizer = draft.tokenizer
+    texts = [tokenizer.decode([token]) for token in sorted(tokenizer.get_vocab().values())]
+    return max(map(len, model.tokenizer(texts)["input_ids"]))
 
 
 def _pad(model: Pretrained, request: Request) -> int:

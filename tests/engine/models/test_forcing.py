@@ -8,8 +8,8 @@ import pytest
 from draftgate.engine.models.forcing import teacher_forced
 from tolerances import FLOAT32_LOGITS
 
-PROMPTS = [(5, 6, 7, 8, 9), (11,), (12, 13)]
-ANSWERS = [(21, 22, 23, 24), (25, 26, 27, 28, 29, 30), (31,)]
+PROMPTS = [(5, 6, 7, 8, 9), (11,), (12, 13), (14, 15)]
+ANSWERS = [(21, 22, 23, 24), (25, 26, 27, 28, 29, 30), (31,), ()]
 
 
 def alone(model, prompt, answer):
@@ -23,7 +23,11 @@ def test_rows_of_any_length_are_scored_as_each_alone_in_passes_of_any_width(targ
 
     for prompt, answer, logits in zip(PROMPTS, ANSWERS, found, strict=True):
         assert logits.shape == (len(answer), target.vocabulary)
-        assert np.abs(alone(target, prompt, answer) - logits).max() < FLOAT32_LOGITS
+        assert np.abs(alone(target, prompt, answer) - logits).max(initial=0) < FLOAT32_LOGITS
+
+
+def test_an_answer_of_no_tokens_has_no_logits(target):
+    assert [(0, 1024), (0, 1024)] == [logits.shape for logits in teacher_forced(target, PROMPTS[:2], [(), ()], 0)]
 
 
 def test_another_token_before_would_be_seen(target):
