@@ -100,7 +100,7 @@ def methods() -> str:
     same = set(required.greedy) & set(required.sampled)
     greedy = ", ".join(check for check in required.greedy if check not in same)
     sampled = ", ".join(check for check in required.sampled if check not in same)
-    judged = [row for row in ROWS if row.candidate and row.name != "plain"]
+    judged = [row for row in ROWS if row.candidate and row.kind == "reference" and row.name != "plain"]
     head = ("method", "what it is", "options", "guarantee", "greedy cells", "sampled cells")
     rows = ((f"`{r.name}`", r.summary, _code(r.options), r.guarantee, greedy, sampled) for r in judged)
     return f"{_table(head, rows)}\n\nIn both kinds of cell: {', '.join(c for c in required.greedy if c in same)}."

@@ -21,6 +21,7 @@ from .strategies import Strategies
 
 SMALL_MODEL = 20_000_000  # parameters below which one thread decodes as fast as two (1 M: 4.8 ms a step, not 5.4)
 DTYPE = "float32"
+THEIRS = "hf"  # the name under which transformers' own `generate` is a target
 DEFAULTS = {"baseline": "plain", "candidate": "draft:k=5"}
 
 
@@ -54,6 +55,8 @@ def in_process(asked: Asked) -> dict[str, Any]:
     """Both arms on one set of weights, here."""
     named = {role: getattr(asked, role) or default for role, default in DEFAULTS.items()}
     baseline, candidate = (TargetSpec.parse(named[role]) for role in ("baseline", "candidate"))
+    if THEIRS in (baseline.name, candidate.name):
+        return _of_transformers(asked, candidate)
     if baseline.name != "plain":
         raise UsageError(f"the baseline is {baseline.name!r}; a candidate is held against plain decoding, use plain")
     plant = faults.find(asked.fault) if asked.fault else None
@@ -67,6 +70,27 @@ def in_process(asked: Asked) -> dict[str, Any]:
         "baseline": reference.build(baseline, model, planted if plant and plant.shared else Strategies()),
         "candidate": reference.build(known, model, planted),
     }
+
+
+def _of_transformers(asked: Asked, candidate: TargetSpec) -> dict[str, Any]:
+    """Both arms by transformers' own `generate`; what is said of the device holds for both."""
+    from . import transformers
+
+    baseline = TargetSpec.parse(asked.baseline or THEIRS)
+    if baseline != TargetSpec(THEIRS) or candidate.name != THEIRS:
+        raise UsageError(
+            f"baseline {asked.baseline or THEIRS!r} and candidate {asked.candidate or DEFAULTS['candidate']!r} are not "
+            f"one engine, plain and not; use --baseline {THEIRS} --candidate {THEIRS}:method=METHOD"
+        )
+    if asked.fault:
+        raise UsageError(f"--fault {asked.fault} is planted into the reference engine only; leave it out with {THEIRS}")
+    known = transformers.check(candidate)
+    most = torch.get_num_threads()
+    torch.set_num_threads(1)  # as above
+    device = known.options.get("device", "cpu")
+    model = transformers.load_target(asked.model or reference.EMBEDDED / "target", asked.dtype or DTYPE, device)
+    torch.set_num_threads(threads(model.parameters, most))
+    return {"baseline": transformers.build(baseline, model), "candidate": transformers.build(known, model)}
 
 
 def threads(parameters: int, most: int) -> int:
