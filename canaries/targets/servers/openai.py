@@ -48,6 +48,7 @@ class OpenAI:
     switches: ClassVar[tuple[Switch, ...]] = ()
     salted: ClassVar[bool] = False
     drained: ClassVar[bool] = False  # whether reading the counters empties them
+    several: ClassVar[bool] = False  # whether a body of the server's own asks for n answers at once
     filters: ClassVar[bool] = False  # whether top_k, min_p and stop ids can be asked for
 
     def path(self, ask: Ask) -> str:
@@ -63,9 +64,9 @@ class OpenAI:
 
     def refuse_more(self, ask: Ask) -> None:
         """Raises Unsupported for what has no field where prompts have a body of the server's own."""
-        if ask.n != 1 or ask.tools:
-            told = f"{self.prompts} takes no n {ask.n} and no tools"
-            raise Unsupported(self.name, told, "ask one by one, or by chat")
+        if ask.tools or (ask.n != 1 and not self.several):
+            told = f"{self.prompts} takes no {'tools' if ask.tools else f'n {ask.n}'}"
+            raise Unsupported(self.name, told, "ask by chat" if ask.tools else "ask one by one, or by chat")
         if ask.response_format and ask.schema is None:
             told = f"{self.prompts} takes no response_format {dict(ask.response_format)} without a schema"
             raise Unsupported(self.name, told, "give a json_schema, or ask by chat")

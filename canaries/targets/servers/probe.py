@@ -110,7 +110,8 @@ def _stream(server: Server) -> str | _No:
 def _logprobs(server: Server) -> str | _No:
     (answer,) = _ask(server, logprobs=2, stream=False)
     rows = answer.logprobs or ()
-    return f"{len(rows)} tokens, {max((len(row.best) for row in rows), default=0)} best each"
+    known = [len(row.best) for row in rows if row.best]
+    return f"{len(known)} of {len(rows)} tokens, {max(known)} best each" if known else _No("no token has them")
 
 
 def _forcing(server: Server) -> str | _No:

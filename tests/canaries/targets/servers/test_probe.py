@@ -15,7 +15,7 @@ INSIDE = TOKENIZER | {"ids in answers", "teacher forcing", "speculative counters
 ABSENT = {
     "openai": INSIDE | {"top_k, min_p", "cache salt"},
     "vllm": set(),
-    "llama_cpp": {"n answers", "cache reset"},
+    "llama_cpp": {"cache reset"},
     "sglang": {"n answers", "cache salt", "chat template"},
     "tensorrt_llm": NEITHER | TOKENIZER,
 }
