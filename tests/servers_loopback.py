@@ -147,7 +147,8 @@ def word(token):
 
 def seed_of(body):
     """The seed, where it decides anything: not where only the best token is left."""
-    return body.get("seed", 0) if body.get("temperature") and body.get("top_k") != 1 else 0
+    drawn = body.get("temperature") and body.get("top_k") != 1 and body.get("min_p") != 1
+    return body.get("seed", 0) if drawn else 0
 
 
 def said(messages):
