@@ -147,7 +147,8 @@ def word(token):
 
 def seed_of(body):
     """The seed, where it decides anything: not where only the best token is left."""
-    return body.get("seed", 0) if body.get("temperature") and body.get("top_k") != 1 else 0
+    drawn = body.get("temperature") and body.get("top_k") != 1 and body.get("min_p") != 1
+    return body.get("seed", 0) if drawn else 0
 
 
 def said(messages):
@@ -300,35 +301,58 @@ class VLLMKind(Kind):
 
 
 class LlamaCppKind(Kind):
+    """Speculating: only the first token of an answer, which no round emits, comes with its logprobs."""
+
     def paths(self):
         return {
             "/completion": self.completion,
-            "/metrics": lambda _: reply(f"llamacpp:tokens_predicted_total {3 * self.rounds}\n", kind="text/plain"),
+            "/metrics": self.metrics,
             "/apply-template": lambda asked: reply({"prompt": said(asked.body["messages"])}),
             "/tokenize": lambda asked: reply({"tokens": encoded(asked.body)}),
             "/detokenize": lambda asked: reply({"content": "".join(map(word, asked.body["tokens"]))}),
             "/props": lambda _: reply({"default_generation_settings": {"n_ctx": 512}, "total_slots": 1}),
         }
 
+    def metrics(self, asked):
+        lines = [
+            f"llamacpp:tokens_predicted_total {3 * self.rounds}",
+            f"llamacpp:spec_decode_num_draft_tokens_total {4 * self.rounds}",
+            f"llamacpp:spec_decode_num_accepted_tokens_total {2 * self.rounds}",
+            f"llamacpp:spec_decode_num_drafts_total {self.rounds}",
+            f'llamacpp:spec_decode_num_accepted_tokens_per_pos_total{{position="0"}} {2 * self.rounds}',
+            'llamacpp:spec_decode_num_accepted_tokens_per_pos_total{position="1"} 0',
+        ]
+        return reply("\n".join(lines) + "\n", kind="text/plain; version=0.0.4")
+
     def completion(self, asked):
-        body = asked.body
-        seed = seed_of(body)
-        got, text, stopped = cut(tokens_of(body["prompt"], body["n_predict"], seed), body.get("stop"))
-        last = {"stop": True, "stop_type": "word" if stopped else "limit", "stopping_word": stopped or ""}
-        last |= {
-            "tokens_predicted": len(got),
-            "timings": {"predicted_n": len(got), "draft_n": 4, "draft_n_accepted": 2},
-        }
+        body, n = asked.body, asked.body.get("n", 1)
+        parts = [self.answer(body, index) for index in range(n)]
+        if body["stream"]:
+            return stream(*(event for part in parts for event in part))
+        whole = []
+        for part in parts:
+            joined = {"content": "".join(e["content"] for e in part), "tokens": [t for e in part for t in e["tokens"]]}
+            probs = [row for e in part for row in e.get("completion_probabilities", ())]
+            whole.append(part[-1] | joined | ({"completion_probabilities": probs} if probs else {}))
+        return reply(whole if n > 1 else whole[0])
 
-        def probs(part):
-            best = [[{"id": t, "token": word(t), "logprob": -0.5}] for t in part]
-            rows = [best_of[0] | {"top_logprobs": best_of} for best_of in best]
-            return {"completion_probabilities": rows} if body.get("n_probs") else {}
-
-        if not body["stream"]:
-            return reply({"content": text, "tokens": got} | probs(got) | last)
-        parts = [{"content": word(t), "tokens": [t], "stop": False} | probs([t]) for t in got]
-        return stream(*parts, {"content": "", "tokens": []} | last)
+    def answer(self, body, index):
+        """The events of one of n answers: a token each, then one that repeats none and tells how it ended."""
+        got = tokens_of(body["prompt"], body["n_predict"], seed_of(body) + index)
+        got, text, stopped = cut(got, body.get("stop"))
+        events, sent = [], ""
+        for i, token in enumerate(got):
+            said = text[len(sent) :] if i == len(got) - 1 else word(token)
+            sent += said
+            event = {"index": index, "content": said, "tokens": [token], "stop": False}
+            if body.get("n_probs"):
+                best = [] if i else [{"id": token, "token": word(token), "logprob": -0.5}]
+                row = {"id": token, "logprob": 0.0 if i else -0.5, "top_logprobs": best}
+                event["completion_probabilities"] = [row]
+            events.append(event)
+        last = {"index": index, "content": "", "tokens": [], "stop": True, "tokens_predicted": len(got)}
+        last |= {"stop_type": "word" if stopped else "limit", "stopping_word": stopped or ""}
+        return [*events, last | {"timings": {"predicted_n": len(got), "draft_n": 4, "draft_n_accepted": 2}}]
 
 
 class SGLangKind(Kind):

@@ -45,7 +45,10 @@ class Ask:
 
 
 class TokenLogprob(NamedTuple):
-    """An emitted token, as an id where the server gives ids, and the best ones at its place; natural logarithms."""
+    """An emitted token, as an id where the server gives ids, and the best ones at its place; natural logarithms.
+
+    nan and no best ones where the server tells nothing of that token.
+    """
 
     token: int | str
     logprob: float

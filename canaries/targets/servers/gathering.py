@@ -8,7 +8,7 @@ from typing import Any
 
 from ....engine.request import Arrival, Generation
 from .asking import Answer, Ask, Delta, Piece, TokenLogprob
-from .counters import Counters
+from .counters import Counters, summed
 from .errors import Garbled, Lacking, ServerFailed, Unfinished
 
 _ENDS = {"length": "length", "stop": "stop", "tool_calls": "stop", "function_call": "stop", "eos": "stop"}
@@ -22,7 +22,7 @@ class Gathering:
         self.ask, self.replica, self.where = ask, replica, where
         self._parts = [_Part() for _ in range(ask.n)]
         self._usage: Mapping[str, Any] = {}
-        self._counters: Counters | None = None
+        self._counters: dict[tuple[int, ...], Counters] = {}  # by the answers that they were told with
 
     def take(self, seconds: float, delta: Delta) -> None:
         """Adds what came `seconds` after the request was sent. Raises Garbled where it contradicts what came before."""
@@ -33,7 +33,8 @@ class Gathering:
             if not self._parts[piece.place].add(seconds, piece, emitted):
                 raise Garbled(self.where, "an event takes back tokens or text of an earlier one", _REPORT)
         self._usage = delta.usage or self._usage
-        self._counters = delta.counters or self._counters
+        if delta.counters:
+            self._counters[tuple(piece.place for piece in delta.pieces)] = delta.counters
 
     def answers(self) -> list[Answer]:
         """One answer an index. Raises Unfinished, Lacking or ServerFailed where something is missing."""
@@ -62,7 +63,7 @@ class Gathering:
             logprobs=tuple(part.logprobs) if self.ask.logprobs is not None else None,
             tool_calls=tuple(part.tool_calls[key] for key in sorted(part.tool_calls)),
             usage=self._usage,
-            counters=self._counters,
+            counters=summed([*self._counters.values()]) if self._counters else None,
         )
 
     def _finish(self, part: _Part) -> str:

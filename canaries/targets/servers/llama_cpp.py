@@ -1,11 +1,14 @@
 """llama.cpp's server: its own `/completion` for ids, logprobs and drafts per request; chat by the shared API.
 
-Fields as seen with build 11434. Its sampler chain has defaults of its own (top-k 40, top-p 0.95, min-p 0.05), so every
-knob is sent. Synthetic acceptance is a switch of the command line; the text is then wrong by design.
+Fields as seen with build 11434. Its sampler chain has defaults of its own (top-k 40, top-p 0.95, min-p 0.05), and an
+order of its own: it filters before it applies the temperature, which keeps other tokens. So every knob is sent, and the
+chain itself. Tokens of a round of speculation come without logprobs. Synthetic acceptance is a switch of the command
+line; the text is then wrong by design.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from . import prometheus
@@ -15,6 +18,13 @@ from .openai import Call, Document, OpenAI, Tokenizing
 from .switches import Switch
 
 _FINISH = {"limit": "length", "eos": "stop", "word": "stop"}
+_CHAIN = (
+    "temperature",
+    "top_k",
+    "top_p",
+    "min_p",
+)  # the order of transformers' `generate`; nothing else changes the law
+_PREFIX = "llamacpp:spec_decode_num_"
 
 
 class LlamaCpp(OpenAI):
@@ -26,6 +36,7 @@ class LlamaCpp(OpenAI):
     counting = Call("GET", "/metrics")
     configuration = (Call("GET", "/props"),)
     salted = True
+    several = True
     filters = True
     tokenizing = Tokenizing(
         "/tokenize",
@@ -43,13 +54,15 @@ class LlamaCpp(OpenAI):
             return super().body(model, ask)
         self.refuse_more(ask)
         body: dict[str, Any] = {"prompt": ask.prompt, "n_predict": ask.request.max_tokens, "stream": ask.stream}
-        body |= {"seed": ask.request.seed, "return_tokens": True, "cache_prompt": ask.salt is None} | self.sampling(ask)
+        body |= {"n": ask.n, "seed": ask.request.seed, "return_tokens": True, "cache_prompt": ask.salt is None}
+        body |= self.sampling(ask)
         body |= {"n_probs": max(ask.logprobs, 1)} if ask.logprobs is not None else {}  # 0 would switch them off
         return body | ({"json_schema": ask.schema} if ask.schema else {})
 
     def sampling(self, ask: Ask) -> dict[str, Any]:
-        """Every knob of the chain that could change the law."""
-        return super().sampling(ask) | {"repeat_penalty": 1.0, "typical_p": 1.0, "ignore_eos": not ask.request.eos}
+        """The chain and every knob of it, and what could stand in its place."""
+        alone = {"samplers": list(_CHAIN), "dynatemp_range": 0.0, "mirostat": 0, "min_keep": 0, "logit_bias": []}
+        return super().sampling(ask) | alone | {"ignore_eos": not ask.request.eos}
 
     def salt(self, salt: str) -> dict[str, Any]:
         """The server has no salt; a salted ask does not use the cache at all."""
@@ -74,6 +87,7 @@ class LlamaCpp(OpenAI):
             return super().piece(choice)
         probs = choice.get("completion_probabilities")
         return Piece(
+            place=choice.get("index", 0),
             text=choice["content"],
             ids=tuple(map(int, choice["tokens"])) if "tokens" in choice else None,
             logprobs=tuple(_logprob(entry) for entry in probs) if probs else None,
@@ -82,10 +96,18 @@ class LlamaCpp(OpenAI):
         )
 
     def counters(self, text: str) -> Counters:
-        """Tokens emitted since the start; drafts are told request by request, in `timings`."""
-        return Counters(emitted=prometheus.total(prometheus.samples(text), "llamacpp:tokens_predicted_total"))
+        """Rounds, tokens and accepted tokens by position; 0 where speculation is off."""
+        found = prometheus.samples(text)
+        return Counters(
+            rounds=prometheus.total(found, f"{_PREFIX}drafts_total"),
+            drafted=prometheus.total(found, f"{_PREFIX}draft_tokens_total"),
+            accepted=prometheus.total(found, f"{_PREFIX}accepted_tokens_total"),
+            emitted=prometheus.total(found, "llamacpp:tokens_predicted_total"),
+            by_position=prometheus.by_label(found, f"{_PREFIX}accepted_tokens_per_pos_total", "position"),
+        )
 
 
 def _logprob(entry: Document) -> TokenLogprob:
+    """What is told of a token; nan where nothing is: a token of a round has logprob 0 and no best ones beside it."""
     best = {int(row["id"]): float(row["logprob"]) for row in entry["top_logprobs"]}
-    return TokenLogprob(int(entry["id"]), float(entry["logprob"]), best)
+    return TokenLogprob(int(entry["id"]), float(entry["logprob"]) if best else math.nan, best)

@@ -49,6 +49,7 @@ class OpenAI:
     salted: ClassVar[bool] = False
     drained: ClassVar[bool] = False  # whether reading the counters empties them
     whole: ClassVar[bool] = False  # whether one request scores a whole answer
+    several: ClassVar[bool] = False  # whether a body of the server's own asks for n answers at once
     filters: ClassVar[bool] = False  # whether top_k, min_p and stop ids can be asked for
 
     def path(self, ask: Ask) -> str:
@@ -64,9 +65,9 @@ class OpenAI:
 
     def refuse_more(self, ask: Ask) -> None:
         """Raises Unsupported for what has no field where prompts have a body of the server's own."""
-        if ask.n != 1 or ask.tools:
-            told = f"{self.prompts} takes no n {ask.n} and no tools"
-            raise Unsupported(self.name, told, "ask one by one, or by chat")
+        if ask.tools or (ask.n != 1 and not self.several):
+            told = f"{self.prompts} takes no {'tools' if ask.tools else f'n {ask.n}'}"
+            raise Unsupported(self.name, told, "ask by chat" if ask.tools else "ask one by one, or by chat")
         if ask.response_format and ask.schema is None:
             told = f"{self.prompts} takes no response_format {dict(ask.response_format)} without a schema"
             raise Unsupported(self.name, told, "give a json_schema, or ask by chat")

@@ -19,7 +19,7 @@ from .server import Server
 from .texts import check_text
 
 _TOKENS = 8
-_TEXT = "Count: one, two, three,"
+_TEXT = "The cat sat. The cat sat. The cat"  # every model goes on with words
 _IDS = (5, 6, 7, 5, 6)  # small ids are in every vocabulary
 _SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
 _TOOL = {"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": _SCHEMA}}
@@ -110,7 +110,8 @@ def _stream(server: Server) -> str | _No:
 def _logprobs(server: Server) -> str | _No:
     (answer,) = _ask(server, logprobs=2, stream=False)
     rows = answer.logprobs or ()
-    return f"{len(rows)} tokens, {max((len(row.best) for row in rows), default=0)} best each"
+    known = [len(row.best) for row in rows if row.best]
+    return f"{len(known)} of {len(rows)} tokens, {max(known)} best each" if known else _No("no token has them")
 
 
 def _forcing(server: Server) -> str | _No:
@@ -135,11 +136,19 @@ def _seed(server: Server) -> str | _No:
     return "the same seed repeats" if alike else _No("the same seed gives another answer")
 
 
-def _filters(server: Server) -> str | _No:
-    drawn = Sampling(temperature=1.0, top_k=1, min_p=0.01)
+def _top_k(server: Server) -> str | _No:
+    return _only_best(server, "top_k 1", Sampling(temperature=1.0, top_k=1))
+
+
+def _min_p(server: Server) -> str | _No:
+    return _only_best(server, "min_p 1", Sampling(temperature=1.0, min_p=1.0))
+
+
+def _only_best(server: Server, name: str, drawn: Sampling) -> str | _No:
+    """A filter that leaves the best token alone must make sampling greedy."""
     (greedy,), (first,) = _ask(server, stream=False), _ask(server, stream=False, request={"sampling": drawn, "seed": 7})
     alike = (greedy.generation.tokens, greedy.generation.text) == (first.generation.tokens, first.generation.text)
-    return "top_k 1 is greedy" if alike else _No("top_k 1 is not greedy: it is ignored, or ties are near")
+    return f"{name} is greedy" if alike else _No(f"{name} is not greedy: it is ignored, or ties are near")
 
 
 def _stop(server: Server) -> str | _No:
@@ -212,7 +221,8 @@ QUESTIONS: dict[str, Callable[[Server], str | _No]] = {
     "teacher forcing": _forcing,
     "n answers": _several,
     "seed": _seed,
-    "top_k, min_p": _filters,
+    "top_k": _top_k,
+    "min_p": _min_p,
     "stop strings": _stop,
     "chat": _chat,
     "tools": _tools,

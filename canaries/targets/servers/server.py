@@ -87,8 +87,9 @@ class Server:
         gathering = Gathering(ask, self._transport.endpoints[replica].name, where)
 
         def take(seconds: float, document: Any) -> None:
-            told = refuse_error(where, document)
-            _shaped(where, lambda: gathering.take(seconds, self.api.read(told)))
+            for part in document if isinstance(document, list) else [document]:  # llama.cpp lists n answers
+                told = refuse_error(where, part)
+                _shaped(where, lambda told=told: gathering.take(seconds, self.api.read(told)))  # type: ignore[misc]
 
         body = self.api.body(model, ask)
         if ask.stream:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from draftgate.canaries.targets.servers.counters import Counters
@@ -13,11 +15,13 @@ from servers_loopback import tokens_of, word
 TOKENS = tuple(tokens_of([*PROMPT], 8))
 
 
-def test_every_knob_of_its_chain_is_sent():
+def test_the_chain_is_sent_with_every_knob_of_it():
+    """Its own order puts the temperature last: top-p then keeps fewer tokens than the law that is asked for."""
     body = LlamaCpp().body("tiny", ask(temperature=0.7, seed=3))
 
-    assert {key: body[key] for key in ("top_k", "top_p", "min_p", "typical_p", "repeat_penalty")} == {
-        "top_k": 0, "top_p": 1.0, "min_p": 0.0, "typical_p": 1.0, "repeat_penalty": 1.0
+    assert body["samplers"] == ["temperature", "top_k", "top_p", "min_p"]
+    assert {key: body[key] for key in ("temperature", "top_k", "top_p", "min_p", "min_keep", "mirostat")} == {
+        "temperature": 0.7, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "min_keep": 0, "mirostat": 0
     }  # fmt: skip
     assert (body["prompt"], body["n_predict"], body["seed"], body["ignore_eos"]) == ([*PROMPT], 8, 3, True)
 
@@ -38,9 +42,18 @@ def test_logprobs_of_the_emitted_tokens_alone_are_asked_for_too(best, asked):
     assert LlamaCpp().body("tiny", ask({"logprobs": best}))["n_probs"] == asked
 
 
-def test_several_answers_cannot_be_asked_for():
-    with pytest.raises(Unsupported, match="no n 2"):
-        LlamaCpp().body("tiny", ask({"n": 2}))
+def test_tools_cannot_be_asked_for():
+    with pytest.raises(Unsupported, match="no tools; ask by chat"):
+        LlamaCpp().body("tiny", ask({"tools": ({"type": "function"},)}))
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_several_answers_are_kept_apart_and_their_drafts_counted_together(stream):
+    with served("llama_cpp") as (server, _):
+        (answers,) = server.ask([ask({"stream": stream, "n": 2}, temperature=1.0, seed=3)])
+
+    assert [a.generation.tokens for a in answers] == [tuple(tokens_of([*PROMPT], 8, seed)) for seed in (3, 4)]
+    assert {a.counters for a in answers} == {Counters(drafted=8, accepted=4, emitted=16)}
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -52,6 +65,23 @@ def test_an_answer_is_its_ids_with_its_own_drafts(stream):
     assert answer.generation.text == "".join(map(word, TOKENS))
     assert answer.counters == Counters(drafted=4, accepted=2, emitted=8)
     assert [row.token for row in answer.logprobs] == [*TOKENS]
+
+
+def test_a_token_of_a_round_has_no_logprob_rather_than_0():
+    with served("llama_cpp") as (server, _):
+        ((answer,),) = server.ask([ask({"logprobs": 1})])
+    first, *others = answer.logprobs
+
+    assert (first.logprob, [*first.best]) == (-0.5, [TOKENS[0]])
+    assert all(math.isnan(row.logprob) and not row.best for row in others)
+
+
+def test_rounds_are_counted_by_the_server():
+    with served("llama_cpp", model="tiny") as (server, _):
+        before = server.counters()
+        server.ask([ask()])
+
+        assert server.counted(before) == Counters(rounds=1, drafted=4, accepted=2, emitted=3, by_position=(2, 0))
 
 
 def test_a_stop_string_is_told():

@@ -13,9 +13,9 @@ NEITHER = {"cache reset", "cache salt"}
 TOKENIZER = {"tokenizer", "chat template", "text of ids"}
 INSIDE = TOKENIZER | {"ids in answers", "teacher forcing", "speculative counters", "configuration", "cache reset"}
 ABSENT = {
-    "openai": INSIDE | {"top_k, min_p", "cache salt"},
+    "openai": INSIDE | {"top_k", "min_p", "cache salt"},
     "vllm": set(),
-    "llama_cpp": {"n answers", "cache reset"},
+    "llama_cpp": {"cache reset"},
     "sglang": {"n answers", "cache salt", "chat template"},
     "tensorrt_llm": NEITHER | TOKENIZER,
 }
@@ -63,6 +63,14 @@ def test_a_seed_that_does_not_repeat_is_told():
         return engine(asked)
 
     assert not probed("vllm", answer)["seed"].offered
+
+
+def test_a_filter_that_is_refused_does_not_hide_the_other():
+    """vLLM takes no min_p where it speculates."""
+    engine = kind("vllm")
+    features = probed("vllm", lambda asked: reply("no", 400) if asked.body.get("min_p") else engine(asked))
+
+    assert (features["top_k"].offered, features["min_p"].offered) == (True, False)
 
 
 def test_a_lossy_switch_is_told():

@@ -8,7 +8,7 @@ from draftgate.canaries.targets.servers.errors import TextDiffers
 from draftgate.canaries.targets.servers.texts import check_text
 from draftgate.engine.request import Generation
 
-WORDS = {3: " one", 4: " two", 5: " three", 2: "</s>"}
+WORDS = {3: " one", 4: " two", 5: " three", 2: "</s>", 1: "<|user|>"}
 
 
 def decode(tokens):
@@ -28,6 +28,9 @@ def check(tokens, text, finish="length", eos=(2,)):
         ((3, 4, 2), " one two", "eos"),
         ((3, 4, 5), " one t", "stop"),
         ((), "", "length"),
+        ((3, 1, 4), " one two", "length"),
+        ((3, 1, 4), " one<|user|> two", "length"),
+        ((3, 2, 4, 5), " one two t", "stop"),
     ],
 )
 def test_a_text_that_the_ids_decode_to_is_accepted(tokens, text, finish):
@@ -40,6 +43,7 @@ def test_a_text_that_the_ids_decode_to_is_accepted(tokens, text, finish):
         ((3, 4), " one one two", "length", "from character 4 the ids decode to 'two' and the text is 'one two'"),
         ((3, 4, 5), " one two", "length", "decode to ' three' and the text is ''"),
         ((3,), " one two", "stop", "decode to '' and the text is ' two'"),
+        ((3, 1, 4), " one", "length", "decode to ' two' and the text is ''"),
         ((3, 4), " one wto", "eos", "'two' and the text is 'wto'"),
     ],
 )
