@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from draftgate.canaries.targets.reference import replay
+from draftgate.canaries.targets.replaying import replay
 from draftgate.canaries.targets.servers.asking import TokenLogprob
 from draftgate.canaries.targets.servers.errors import Lacking
 from draftgate.canaries.targets.servers.laws import law, listed, placed
