@@ -15,6 +15,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 
 DROP = object()  # a reset, as from a process that was killed
@@ -447,11 +448,13 @@ def kind(name, **changes):
     return made
 
 
-def mortal(engine, deadly):
-    """An engine whose process is killed by a request that has the field `deadly`."""
+def mortal(engine, deadly, marker=None):
+    """An engine whose process is killed by a request that has the field `deadly`; once, if it can leave a marker."""
 
     def answer(asked):
-        if deadly in asked.body:
+        if deadly in asked.body and not (marker and Path(marker).exists()):
+            if marker:
+                Path(marker).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return engine(asked)
 
@@ -461,6 +464,6 @@ def mortal(engine, deadly):
 if __name__ == "__main__":
     sys.stdout.write(f"ready to serve {sys.argv[1]}\n")
     sys.stdout.flush()
-    deadly = sys.argv[3] if len(sys.argv) > 3 else None
-    with Loopback(mortal(kind(sys.argv[1]), deadly), port=int(sys.argv[2])):
+    deadly, marker = [*sys.argv[3:], None, None][:2]
+    with Loopback(mortal(kind(sys.argv[1]), deadly, marker), port=int(sys.argv[2])):
         threading.Event().wait()
