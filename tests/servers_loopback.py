@@ -458,9 +458,15 @@ def mortal(engine, deadly):
     return answer
 
 
-if __name__ == "__main__":
+def paced(engine, seconds):
+    """An engine that waits after each part of an answer."""
+    return lambda asked: (sent for part in engine(asked) for sent in (part, seconds))
+
+
+if __name__ == "__main__":  # KIND PORT [DEADLY [SECONDS]]
     sys.stdout.write(f"ready to serve {sys.argv[1]}\n")
     sys.stdout.flush()
-    deadly = sys.argv[3] if len(sys.argv) > 3 else None
-    with Loopback(mortal(kind(sys.argv[1]), deadly), port=int(sys.argv[2])):
+    deadly, seconds = (sys.argv[3:] + ["", "0"][len(sys.argv) - 3 :])[:2]
+    engine = mortal(kind(sys.argv[1]), deadly) if deadly else kind(sys.argv[1])
+    with Loopback(paced(engine, float(seconds)) if float(seconds) else engine, port=int(sys.argv[2])):
         threading.Event().wait()
