@@ -461,9 +461,15 @@ def mortal(engine, deadly, marker=None):
     return answer
 
 
-if __name__ == "__main__":
+def paced(engine, seconds):
+    """An engine that waits after each part of an answer."""
+    return lambda asked: (sent for part in engine(asked) for sent in (part, seconds))
+
+
+if __name__ == "__main__":  # KIND PORT [DEADLY [SECONDS [MARKER]]]
     sys.stdout.write(f"ready to serve {sys.argv[1]}\n")
     sys.stdout.flush()
-    deadly, marker = [*sys.argv[3:], None, None][:2]
-    with Loopback(mortal(kind(sys.argv[1]), deadly, marker), port=int(sys.argv[2])):
+    deadly, seconds, marker = (sys.argv[3:] + ["", "0", ""][len(sys.argv) - 3 :])[:3]
+    engine = mortal(kind(sys.argv[1]), deadly, marker) if deadly else kind(sys.argv[1])
+    with Loopback(paced(engine, float(seconds)) if float(seconds) else engine, port=int(sys.argv[2])):
         threading.Event().wait()

@@ -56,7 +56,7 @@ def test_both_arms_are_launched_judged_and_stopped(run, tmp_path):
 
 
 def test_a_server_that_dies_leaves_its_last_lines_and_a_record_that_goes_on(run, tmp_path):
-    config = write(tmp_path / "gate.toml", deadly=("prompt_logprobs", str(tmp_path / "died")))
+    config = write(tmp_path / "gate.toml", deadly=("prompt_logprobs", "0", str(tmp_path / "died")))
     status, _, told = run(config)
 
     assert status == 3

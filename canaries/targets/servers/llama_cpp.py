@@ -78,8 +78,9 @@ class LlamaCpp(OpenAI):
         counters = counted if timings else None
         if "choices" in document:
             return super().read(document)._replace(counters=counters)
-        usage = {"completion_tokens": document["tokens_predicted"]} if "tokens_predicted" in document else None
-        return Delta((self.piece(document),), document.get("tokens_predicted"), usage, counters)
+        emitted = document.get("tokens_predicted")
+        usage = None if emitted is None else {"completion_tokens": emitted, "timings": timings}
+        return Delta((self.piece(document),), emitted, usage, counters)
 
     def piece(self, choice: Document) -> Piece:
         """What an event of `/completion` adds; its last one repeats neither text nor ids in a stream."""

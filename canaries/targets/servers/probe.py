@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -44,10 +44,14 @@ class _No:
 
 def probe(server: Server) -> list[Feature]:
     """Every feature in the order of the table. Raises ServerError where the server cannot be asked at all."""
-    features = [Feature("model", offered=True, shown=server.model)]
+    return [*features(server)]
+
+
+def features(server: Server) -> Iterator[Feature]:
+    """The features one by one, so that those before a death are known. Raises as `probe` does."""
+    yield Feature("model", offered=True, shown=server.model)
     for name, question in QUESTIONS.items():
-        features.append(_answered(server, name, question))
-    return features
+        yield _answered(server, name, question)
 
 
 def _answered(server: Server, name: str, question: Callable[[Server], str | _No]) -> Feature:

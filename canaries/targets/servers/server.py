@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 from ....engine.request import Request
 from .asking import Answer, Ask, TokenLogprob
 from .counters import Counters, summed, window
-from .errors import Dropped, Garbled, Hung, NotServed, ServerError, Unreachable, Unsupported
+from .errors import Dropped, Garbled, Hung, NotServed, ServerError, ServerFailed, Unreachable, Unsupported
 from .gathering import Gathering
 from .openai import OpenAI, Tokenizing
 from .secrets import redacted
@@ -220,11 +220,11 @@ class Server:
             self._run(self._transport.text(*call, replica=replica))
 
     def alive(self) -> bool:
-        """Whether the server still answers anything at all."""
+        """Whether the server still says that it is ready: its front may answer for a while when its engine is dead."""
         try:
-            self._run(self._transport.text("GET", "/v1/models"))
+            self._run(self._transport.text("GET", self.api.ready))
         except ServerError as error:
-            return not isinstance(error, Unreachable | Dropped | Hung)
+            return not isinstance(error, Unreachable | Dropped | Hung | ServerFailed)
         return True
 
 

@@ -98,6 +98,19 @@ def test_a_server_that_dies_of_a_question_is_a_finding():
     assert caught.value.finding
 
 
+def test_an_engine_that_died_behind_a_front_that_answers_is_a_finding_at_its_question():
+    """vLLM's front lists its models for a second after its engine has died, and says at `/health` that it has."""
+    engine, dead = kind("vllm"), []
+
+    def answer(asked):
+        if asked.body.get("top_k"):
+            dead.append(asked)
+        return reply("engine dead", 500) if dead and asked.path != "/v1/models" else engine(asked)
+
+    with pytest.raises(DiedOf, match="the server died of 'top_k'"):
+        probed("vllm", answer)
+
+
 def test_a_server_that_drops_one_request_and_lives_does_not_offer_it():
     engine = kind("vllm")
     features = probed("vllm", lambda asked: iter([DROP]) if "response_format" in asked.body else engine(asked))

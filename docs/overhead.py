@@ -1,0 +1,128 @@
+"""Measures what the client itself costs, and writes it into `docs/engines.md`.
+
+`python docs/overhead.py GATE.toml`: the baseline of a llama.cpp configuration is launched, and the decode rate and the
+time to first token of each answer, as the client clocks them, stand beside the server's own `timings` of it. Then many
+paced streams at once come from the tests' loopback server, a process of its own.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
+
+import blocks
+
+from draftgate.canaries.targets.servers import config
+from draftgate.canaries.targets.servers.arms import opened
+from draftgate.canaries.targets.servers.asking import Answer, Ask
+from draftgate.canaries.targets.servers.launch import Launch
+from draftgate.canaries.targets.servers.registry import APIS
+from draftgate.canaries.targets.servers.transport import Connection, Endpoint
+from draftgate.engine.request import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from draftgate.canaries.targets.servers.server import Server
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = Path(__file__).with_name("engines.md")
+ANSWERS, SHORT, LONG, TOKENS = 20, 16, 900, 96  # prompts: short ones to clock decoding, long ones to clock the prefill
+STREAMS, CHUNKS, PAUSE_S, PORT = 64, 100, 0.02, 8199
+
+
+class Clocked(NamedTuple):
+    """One answer by both clocks: tokens a second after the first, and milliseconds until the first."""
+
+    rate: float
+    server_rate: float
+    first_ms: float
+    server_first_ms: float
+
+
+class Streams(NamedTuple):
+    """Many streams at once: how many were open together, chunks a second in all, the client's share of a core."""
+
+    together: int
+    chunks_s: float
+    core: float
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The page has the figures."""
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python docs/overhead.py GATE.toml\n")
+        return 2
+    arm = config.read(Path(arguments[0]))["baseline"]
+    with TemporaryDirectory() as folder:
+        with opened(arm, Path(folder, "clock.log")) as server:
+            decoding, prefill = clocked(server, SHORT, TOKENS), clocked(server, LONG, 2)
+        with opened(loopback("llama_cpp", PAUSE_S), Path(folder, "streams.log")) as server:
+            streams = at_once(server, STREAMS, CHUNKS)
+    text = page(decoding, prefill, streams)
+    sys.stdout.write(f"{text}\n")
+    before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else "# Engines\n"
+    PAGE.write_text(blocks.replaced(before, blocks.begin("overhead", "overhead"), text), encoding="utf-8")
+    return 0
+
+
+def clocked(server: Server, prompt: int, tokens: int) -> list[Clocked]:
+    """Answers one after the other to prompts of their own, without the cache of prefixes."""
+    rng = random.Random(1)  # noqa: S311 - any prompts
+    requests = [
+        Request(name=str(i), prompt=tuple(rng.randrange(5, 1000) for _ in range(prompt)), max_tokens=tokens)
+        for i in range(ANSWERS)
+    ]
+    return [by_both(server.ask([Ask(request=request, salt="clock")])[0][0]) for request in requests]
+
+
+def by_both(answer: Answer) -> Clocked:
+    """The fence posts are the server's: tokens after the first, over the time since the first."""
+    arrivals, told = answer.generation.arrivals, answer.usage["timings"]
+    after = sum(arrival.tokens for arrival in arrivals[1:])
+    rate = after / (arrivals[-1].seconds - arrivals[0].seconds)
+    return Clocked(rate, told["predicted_per_second"], 1000 * arrivals[0].seconds, told["prompt_ms"])
+
+
+def at_once(server: Server, streams: int, chunks: int) -> Streams:
+    """All streams asked for at once, a token a chunk."""
+    requests = [Request(name=str(i), prompt=(5, 6, 7 + i), max_tokens=chunks) for i in range(streams)]
+    asks = [Ask(request=request) for request in requests]
+    server.ask(asks[:1])
+    begun, busy = time.perf_counter(), time.process_time()
+    answers = [answer.generation.arrivals for (answer,) in server.ask(asks)]
+    wall, busy = time.perf_counter() - begun, time.process_time() - busy
+    first_end = min(arrivals[-1].seconds for arrivals in answers)
+    together = sum(arrivals[0].seconds < first_end for arrivals in answers)
+    return Streams(together, sum(map(len, answers)) / wall, busy / wall)
+
+
+def loopback(server: str, seconds: float) -> config.ArmConfig:
+    """The tests' server of a kind, on a socket, that waits so long after each chunk."""
+    argv = (sys.executable, str(ROOT / "tests/servers_loopback.py"), server, str(PORT), "", str(seconds))
+    url = f"http://127.0.0.1:{PORT}"
+    connection = Connection(endpoints=(Endpoint("replica 0", url),), deadline_s=60, concurrency=STREAMS)
+    launch = Launch(argv=argv, limit_s=20, grace_s=5, ready=APIS[server].ready)
+    return config.ArmConfig(server=server, connection=connection, model=None, launch=launch)
+
+
+def page(decoding: list[Clocked], prefill: list[Clocked], streams: Streams) -> str:
+    """The section, from its heading on."""
+    rate = statistics.median(row.rate / row.server_rate for row in decoding)
+    first = statistics.median(row.first_ms / row.server_first_ms for row in prefill)
+    more = statistics.median(row.first_ms - row.server_first_ms for row in prefill)
+    return f"""## What the client costs
+
+One stream of llama.cpp, {ANSWERS} answers, the client's clock over the server's own, medians: decode rate {rate:.4f};
+time to first token {first:.4f} at prompts of {LONG} tokens, {more:.1f} ms later than the end of the server's prefill.
+{streams.together} of {STREAMS} streams open together, paced at {1 / PAUSE_S:.0f} chunks a second each:
+{streams.chunks_s:,.0f} chunks a second in all, with {streams.core:.0%} of a core."""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
