@@ -119,7 +119,7 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
         "fault": faults.find(options.fault).code if options.fault else None,
         "claim": options.claim,
         "eos": list(context.baseline.eos),
-        "scope": scope(suite, context.candidate.kind),
+        "scope": [*scope(suite, context.candidate.kind), *context.candidate.unseen],
         "machine": {
             "processor": _processor(),
             "cores": os.cpu_count(),

@@ -56,6 +56,7 @@ class TransformersTarget:
 
     name = NAME
     kind = "transformers"
+    unseen = ()
 
     @property
     def guarantee(self) -> str:
