@@ -137,7 +137,7 @@ def _faults_list(options: argparse.Namespace) -> int:
 
 
 DTYPES = ("float32", "bfloat16", "float16")
-RUN_OPTIONS = ("suite", "baseline", "candidate", "model", "dtype", "fault", "claim", "out", "seed", "resume")
+RUN_OPTIONS = ("suite", "baseline", "candidate", "config", "model", "dtype", "fault", "claim", "out", "seed", "resume")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -197,10 +197,11 @@ def _add_run(commands: Any) -> None:
 
     run = _add(commands, "run", _run, "judge a candidate against its baseline")
     run.add_argument("suite", nargs="?", default="core", metavar="SUITE", help="name or folder (default: core)")
-    run.add_argument("--baseline", default="plain", metavar="TARGET", help="default: plain; see draftgate engines")
-    run.add_argument("--candidate", default="draft:k=5", metavar="TARGET", help="default: draft:k=5")
+    run.add_argument("--baseline", metavar="TARGET", help="default: plain; see draftgate engines")
+    run.add_argument("--candidate", metavar="TARGET", help="default: draft:k=5")
+    run.add_argument("--config", type=Path, metavar="FILE", help="both arms as servers; see draftgate init")
     run.add_argument("--model", type=Path, metavar="PATH", help="folder of a model (default: the one that ships)")
-    run.add_argument("--dtype", choices=DTYPES, default=DTYPES[0], help=f"of both arms (default: {DTYPES[0]})")
+    run.add_argument("--dtype", choices=DTYPES, help=f"of both arms (default: {DTYPES[0]})")
     run.add_argument("--fault", metavar="NAME", help="plant a fault in the candidate; see draftgate faults list")
     run.add_argument("--claim", type=positive, metavar="R", help="hold unless the interval's lower end is at least R")
     run.add_argument("--out", type=Path, metavar="DIR", help="run folder (default: runs/<time>-<suite>)")

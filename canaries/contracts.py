@@ -88,8 +88,36 @@ class Replay(NamedTuple):
     outside: tuple[int, ...]
 
 
+class Shape(NamedTuple):
+    """One way of scoring the same tokens: passes of `width` tokens (0: as the target likes), rows together or not.
+
+    The first of a target's shapes is its yardstick and has no label; what the others differ from it by is its noise.
+    """
+
+    label: str
+    width: int
+    alone: bool
+
+
+class Watched(NamedTuple):
+    """Answers of one batch, what it took on the wall, and what the target counted meanwhile.
+
+    counters
+        `window`: over the whole batch, None where the target keeps no totals; `each`: by answer, None where it tells
+        none. Each a document of rounds, drafted, accepted and emitted, as far as they are told.
+    """
+
+    wall: float
+    generations: list[Generation]
+    counters: Mapping[str, Any]
+
+
 class Target(Protocol):
-    """The thing under test: one arm. Optional abilities are named in `capabilities`."""
+    """The thing under test: one arm. What it can do beside is named in `capabilities`.
+
+    "counters": `watch`; "configuration": `configuration`; "knobs", "synthetic": `variant`; "law": `on` and
+    `recorded_logits`; "conversation": `dialogue`; "forks": it may be used in a forked process.
+    """
 
     name: str
     kind: str
@@ -126,7 +154,22 @@ class Arm(Target, Protocol):
     def score(
         self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float
     ) -> list[Replay]:
-        """Teacher-forces the answers in passes of `width` tokens; `slack` widens the support's edge, in logits."""
+        """Teacher-forces the answers in passes of `width` tokens; `slack` widens the support's edge, in logits.
+
+        Masses of a token are NaN where what the target tells does not determine its law.
+        """
+
+    def shapes(self, widths: Sequence[int]) -> tuple[Shape, ...]:
+        """The passes that are held against each other for the noise, the yardstick first."""
+
+    def next_law(self, requests: Sequence[Request]) -> list[Mapping[int, float] | None]:
+        """The law of each answer's first token: what the filters keep, summing to one; None where it is not known."""
+
+    def watch(self, requests: Sequence[Request]) -> Watched:
+        """As `generate`, with what the target counted meanwhile: where it keeps counters rather than rounds."""
+
+    def configuration(self) -> dict[str, Any]:
+        """All that the target reports of itself, and the switches found in it that make a figure unquotable."""
 
     def dialogue(self) -> Dialogue:
         """A conversation with nothing said yet, by the same engine."""

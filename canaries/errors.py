@@ -8,6 +8,7 @@
     └── CannotJudge           3
         ├── RecordBroken      3   unreadable, edited, or of a newer schema
         ├── TargetUnavailable 3   an arm cannot be reached
+        ├── BrokenAnswer      3   an arm answered what no server may answer: recorded, as a finding about it
         ├── SamplerFailed     3   a sampler raised, or did not return in time
         ├── WorkerLost        3   a process that observed was killed; what was observed is kept
         ├── OutputUnwritable  3   the run folder cannot be written
@@ -59,6 +60,14 @@ class RecordBroken(CannotJudge):
 
 class TargetUnavailable(CannotJudge):
     """An arm cannot be reached or lacks what the suite needs."""
+
+
+class BrokenAnswer(CannotJudge):
+    """An arm took a request and answered what no engine may answer. `role` says which arm."""
+
+    def __init__(self, role: str, told: str) -> None:
+        super().__init__(told)
+        self.role = role
 
 
 class SamplerFailed(CannotJudge):

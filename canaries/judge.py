@@ -12,7 +12,7 @@ from ..suites.errors import SuiteError
 from ..suites.suite import Cell, Suite, by_kind
 from . import record as records
 from . import summary as summaries
-from .checks.base import Case
+from .checks.base import Case, kind_of
 from .checks.registry import CHECKS, judge, ledger
 from .contracts import Finding
 from .errors import RecordBroken
@@ -27,8 +27,11 @@ def judge_record(record: records.Record) -> dict[str, Any]:
         raise RecordBroken(f"the arms differ in more than speculation ({different}); judge two arms on one model")
     if not 0 <= header["candidate"].get("options", {}).get("k", 0) <= MOST:
         raise RecordBroken(f"the candidate's draft length is not from 0 to {MOST}; run it again with another --out")
-    shares = ledger(suite, "reference")
-    required = {cell.name: suite.required["reference"].checks_for(cell) for cell in suite.cells}
+    kind = kind_of(header)
+    if kind != header["baseline"].get("kind", kind) or kind not in suite.required:
+        raise RecordBroken(f"the suite {suite.name} does not say what a {kind!r} must pass; judge it by one that does")
+    shares = ledger(suite, kind)
+    required = {cell.name: suite.required[kind].checks_for(cell) for cell in suite.cells}
     case = Case(suite=suite, cell=suite.cells[0], header=header, observations=record.observations, ledger=shares)
     findings: list[Finding] = []
     for cell in suite.cells:

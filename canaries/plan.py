@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from .checks.base import entry
@@ -10,6 +11,7 @@ from .checks.law import own_batch_tokens, row_draws, table_draws
 from .checks.registry import ledger
 from .observations import conversation, laws, own_batch, pairs, replays, variants
 from .observations.context import Context
+from .observations.pairs import BASELINE, CANDIDATE
 
 
 class Step(NamedTuple):
@@ -21,22 +23,48 @@ class Step(NamedTuple):
 
 
 def plan(context: Context) -> Iterator[Step]:
-    """What is timed or read by others first, alone; then what may be made side by side, the longest first."""
+    """What is timed or read by others first, alone; then what may be made side by side, the longest first.
+
+    A target that lives in another process is asked by this one alone: nothing of it may be forked.
+    """
     suite, candidate = context.suite, context.candidate
+    shared = "forks" not in context.baseline.capabilities & candidate.capabilities
+    if "configuration" in candidate.capabilities:
+        yield Step("configuration", lambda _: configurations(context), alone=True)
     for cell in suite.cells:
         yield Step(f"{cell.name}/pairs", lambda _, c=cell: pairs.observe(context, c), alone=True)  # type: ignore[misc]
     if candidate.draft_length:
-        yield from _laws(context)
-        yield Step("knobs", lambda _: variants.observe_knobs(context, candidate.name))
-        yield Step("synthetic", lambda _: variants.observe_synthetic(context, candidate.draft_length))
-        if suite.conversation:
-            numbers = suite.conversation
-            yield Step("conversation", lambda _: conversation.observe(context, numbers))
+        yield from _inside(context)
     for cell in suite.cells:
         yield Step(
             f"{cell.name}/replays",
-            lambda made, c=cell: replays.observe(context, c, made[f"{c.name}/pairs"]),  # type: ignore[misc]
+            lambda made, c=cell: upon(made[f"{c.name}/pairs"], partial(replays.observe, context, c)),  # type: ignore[misc]
+            alone=shared,
         )
+
+
+def upon(before: Mapping[str, Any], compute: Callable[[Mapping[str, Any]], Any]) -> Any:
+    """What is made from an observation; where that was broken off, so is this."""
+    return before if "broken" in before else compute(before)
+
+
+def _inside(context: Context) -> Iterator[Step]:
+    """What can be observed only where the candidate lets its parts be turned and exchanged."""
+    suite, candidate = context.suite, context.candidate
+    if "law" in candidate.capabilities:
+        yield from _laws(context)
+    if "knobs" in candidate.capabilities:
+        yield Step("knobs", lambda _: variants.observe_knobs(context, candidate.name))
+    if "synthetic" in candidate.capabilities:
+        yield Step("synthetic", lambda _: variants.observe_synthetic(context, candidate.draft_length))
+    if suite.conversation and "conversation" in candidate.capabilities:
+        numbers = suite.conversation
+        yield Step("conversation", lambda _: conversation.observe(context, numbers))
+
+
+def configurations(context: Context) -> dict[str, Any]:
+    """What both arms report of themselves."""
+    return {BASELINE: context.baseline.configuration(), CANDIDATE: context.candidate.configuration()}
 
 
 def _laws(context: Context) -> Iterator[Step]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -23,24 +24,32 @@ from ..suites.suite import KINDS, Suite
 from . import record as records
 from . import summary as summaries
 from . import workers
-from .errors import UsageError
+from .errors import BrokenAnswer, UsageError
 from .faults import registry as faults
 from .judge import judge_record
 from .observations.context import Context
 from .plan import plan
 from .report.progress import Progress
-from .targets import reference
-from .targets.spec import TargetSpec
-from .targets.strategies import Strategies
+from .targets import opening
 
-SMALL_MODEL = 20_000_000  # parameters below which one thread decodes as fast as two (1 M: 4.8 ms a step, not 5.4)
-SCOPE = (
-    "one machine, one process: this machine's CPU, these library versions",
+LOGS = "logs"  # folder beside the record in which launched servers write
+ALWAYS = (
     "prompts within the context, none over a few hundred tokens; no preemption or cancellation",
     "no prefix that several sessions share",
     "one sampling setting a batch; no stop strings; seeds are not compared",
     "whether the baseline is as fast as it could be",
 )
+SCOPE = {
+    "reference": ("one machine, one process: this machine's CPU, these library versions", *ALWAYS),
+    "transformers": ("one machine, one process: this machine, these library versions", *ALWAYS),
+    "server": (
+        "these servers as they were configured, and this load only",
+        *ALWAYS,
+        "draft lengths, drafters and known laws: what is inside a server cannot be turned or exchanged",
+        "single rounds: a server tells how many drafts it kept over a window, not where",
+        "chat end points, tool and grammar fields: prompts and answers are token ids",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +57,11 @@ class Options:
     """What the command line asked for."""
 
     suite: str
-    baseline: str
-    candidate: str
+    baseline: str | None
+    candidate: str | None
+    config: Path | None
     model: Path | None
-    dtype: str
+    dtype: str | None
     fault: str | None
     claim: float | None
     out: Path
@@ -62,40 +72,27 @@ class Options:
 def run(options: Options, progress: Progress) -> dict[str, Any]:
     """Observes and judges; the record and the summary stand in `options.out` afterwards."""
     suite = loader.load(options.suite)
-    progress.step("loading the models")
-    context = Context(suite=suite, seed=options.seed, **arms(options))
-    context.check_prompts()
-    header = header_of(options, context)
-    settle()
-    begin = records.Journal.resume if options.resume else records.Journal.create
-    with begin(options.out, header) as journal:
-        observe(context, journal, progress)
+    progress.step("opening both arms")
+    named = {key: getattr(options, key) for key in ("baseline", "candidate", "config", "model", "dtype", "fault")}
+    with opening.opened(opening.Asked(**named, logs=options.out / LOGS), suite) as arms:
+        context = Context(suite=suite, seed=options.seed, **arms)
+        refuse_unknown(suite, context.candidate.kind)
+        context.check_prompts()
+        header = header_of(options, context)
+        settle()
+        begin = records.Journal.resume if options.resume else records.Journal.create
+        with begin(options.out, header) as journal:
+            observe(context, journal, progress)
     summary = judge_record(records.read(options.out))
     summaries.write(summary, options.out)
     return summary
 
 
-def arms(options: Options) -> dict[str, Any]:
-    """Baseline and candidate on one set of weights. Raises UsageError or an EngineError before anything is written."""
-    baseline, candidate = TargetSpec.parse(options.baseline), TargetSpec.parse(options.candidate)
-    if baseline.name != "plain":
-        raise UsageError(f"the baseline is {baseline.name!r}; a candidate is held against plain decoding, use plain")
-    plant = faults.find(options.fault) if options.fault else None
-    planted = plant.apply(Strategies()) if plant else Strategies()
-    known = reference.check(candidate)
-    most = torch.get_num_threads()
-    torch.set_num_threads(1)  # a pool of threads, once begun, is there when workers are forked
-    model = reference.load_target(options.model or reference.EMBEDDED / "target", options.dtype)
-    torch.set_num_threads(threads(model.parameters, most))
-    return {
-        "baseline": reference.build(baseline, model, planted if plant and plant.shared else Strategies()),
-        "candidate": reference.build(known, model, planted),
-    }
-
-
-def threads(parameters: int, most: int) -> int:
-    """Threads for one step: small models lose by sharing a step among cores, and lose tenfold when cores are busy."""
-    return 1 if parameters < SMALL_MODEL else most
+def refuse_unknown(suite: Suite, kind: str) -> None:
+    """Raises UsageError where the suite does not say what a target of this kind must pass."""
+    if kind not in suite.required:
+        known = ", ".join(suite.required)
+        raise UsageError(f"the suite {suite.name} says what a {known} must pass, not a {kind}; use another suite")
 
 
 def settle() -> None:
@@ -122,7 +119,7 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
         "fault": faults.find(options.fault).code if options.fault else None,
         "claim": options.claim,
         "eos": list(context.baseline.eos),
-        "scope": scope(suite),
+        "scope": scope(suite, context.candidate.kind),
         "machine": {
             "processor": _processor(),
             "cores": os.cpu_count(),
@@ -132,11 +129,12 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
     }
 
 
-def scope(suite: Suite) -> list[str]:
-    """What no check of this suite looks at."""
+def scope(suite: Suite, kind: str) -> list[str]:
+    """What no check of this suite looks at in a target of this kind."""
     absent = [kind for kind in KINDS if not suite.of_kind(kind)]
     lines = [f"no {', '.join(absent)} canaries in this suite"] if absent else []
-    return [*SCOPE, *lines, *([] if suite.conversation else ["no cache that outlives an answer"])]
+    dead = [] if suite.conversation and kind == "reference" else ["no cache that outlives an answer"]
+    return [*SCOPE[kind], *lines, *dead]
 
 
 def observe(context: Context, journal: records.Journal, progress: Progress) -> None:
@@ -148,11 +146,19 @@ def observe(context: Context, journal: records.Journal, progress: Progress) -> N
         for key, compute, alone in planned:
             if alone or journal.has(key):
                 progress.step(key)
-                made[key] = journal.step(key, lambda compute=compute: compute(made))  # type: ignore[misc]
+                made[key] = journal.step(key, lambda compute=compute: told(lambda: compute(made)))  # type: ignore[misc]
         rest = {key: partial(compute, made) for key, compute, _ in planned if key not in made}
         workers.observe(rest, workers.at_once(), begin=progress.step, take=journal.add)
     finally:
         progress.close()
+
+
+def told(compute: Callable[[], Any]) -> Any:
+    """What was observed; where an arm answered what no engine may answer, that is."""
+    try:
+        return compute()
+    except BrokenAnswer as error:
+        return {"broken": {"arm": error.role, "told": str(error)}}
 
 
 def _processor() -> str:

@@ -21,6 +21,7 @@ from draftgate.canaries.reasons import REASONS
 from draftgate.canaries.samplers.adapters.registry import ADAPTERS
 from draftgate.canaries.targets.registry import ROWS
 from draftgate.suites import loader
+from draftgate.suites.suite import Required
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +33,7 @@ RUNS = {  # what is run, and the heading before which the first screen ends
     "planted": ("draftgate run --fault resample-from-target", "Not looked at"),
 }
 
+KINDS_OF_TARGETS = {"reference": "reference engine", "transformers": "transformers", "server": "servers"}
 QUESTIONS = {  # a check's question in one line; a test holds the names against the registry
     "exact_tokens": "Are all greedy tokens those of plain decoding, near ties within the measured noise aside?",
     "exact_text": "Are answers whose wording is known right, where plain decoding is right?",
@@ -51,6 +53,8 @@ QUESTIONS = {  # a check's question in one line; a test holds the names against 
     "law": "Does a whole round follow the exact law, on a table and on rows recorded from the model?",
     "pit": "Do the timed tokens follow plain decoding's law at their own prefix?",
     "support": "Does every token lie within top-k and top-p?",
+    "configuration": "Is no synthetic acceptance and no lossy rule switched on, and does the baseline draft nothing?",
+    "answered": "Could every answer be read, to its end?",
     "speed": "How fast, in interleaved pairs, beside plain against plain?",
 }
 
@@ -96,26 +100,24 @@ def methods() -> str:
     same = set(required.greedy) & set(required.sampled)
     greedy = ", ".join(check for check in required.greedy if check not in same)
     sampled = ", ".join(check for check in required.sampled if check not in same)
-    judged = [row for row in ROWS if row.candidate and row.name != "plain"]
+    judged = [row for row in ROWS if row.candidate and row.kind == "reference" and row.name != "plain"]
     head = ("method", "what it is", "options", "guarantee", "greedy cells", "sampled cells")
     rows = ((f"`{r.name}`", r.summary, _code(r.options), r.guarantee, greedy, sampled) for r in judged)
     return f"{_table(head, rows)}\n\nIn both kinds of cell: {', '.join(c for c in required.greedy if c in same)}."
 
 
 def checks() -> str:
-    """Every check, its question, and where core requires it."""
-    suite = loader.load("core")
-    required = suite.required["reference"]
+    """Every check, its question, and in which cells of which kind of target core requires it."""
+    required = loader.load("core").required
     rows = (
-        (
-            f"`{name}`",
-            QUESTIONS[name],
-            "required" if name in required.greedy else "",
-            "required" if name in required.sampled else "",
-        )
-        for name in CHECKS
+        (f"`{name}`", QUESTIONS[name], *(_cells(required[kind], name) for kind in KINDS_OF_TARGETS)) for name in CHECKS
     )
-    return _table(("check", "question", "greedy cells", "sampled cells"), rows)
+    return _table(("check", "question", *KINDS_OF_TARGETS.values()), rows)
+
+
+def _cells(required: Required, check: str) -> str:
+    """The cells that must pass the check."""
+    return ", ".join(sort for sort in ("greedy", "sampled") if check in getattr(required, sort))
 
 
 def reasons() -> str:

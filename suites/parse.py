@@ -55,6 +55,7 @@ JUDGED_BY = {  # checks that look at one kind of canary only
     "code_runs": "code",
     "multi_turn": "multi_turn",
 }
+LAWS = {"reference": "law"}  # the check without which no sampled cell passes, where it is not `pit`
 TABLES: dict[str, Any] = {
     "design": DesignNumbers,
     "noise": Noise,
@@ -232,8 +233,9 @@ def _asks(place: Place, built: Suite) -> None:
         if prompts > len(built.canaries):
             place.fail(f"{who} asks for {prompts} prompts of {len(built.canaries)}; ask for fewer or add canaries")
     _tables(place, built)
-    for required in built.required.values():
-        for listed, check, sort in ((required.greedy, "exact_tokens", "greedy"), (required.sampled, "law", "sampled")):
+    for target, required in built.required.items():
+        law = LAWS.get(target, "pit")
+        for listed, check, sort in ((required.greedy, "exact_tokens", "greedy"), (required.sampled, law, "sampled")):
             if check not in listed:
                 place.fail(f"{sort} cells do not require {check}; without it a PASS would mean nothing")
     for cell in built.cells:

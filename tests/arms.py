@@ -66,6 +66,7 @@ def options(out: Path, **changes: Any) -> run.Options:
         "suite": "smoke",
         "baseline": "plain",
         "candidate": "draft:k=4",
+        "config": None,
         "model": None,
         "dtype": "float32",
         "fault": None,

@@ -13,8 +13,10 @@ server = "{server}"
 url = "http://127.0.0.1:{port}"
 deadline_s = 20
 concurrency = 8
+{own}
 {more}
 """
+OWN = {"baseline": "logprobs = 20\neos = [0]", "candidate": "draft_length = 4"}
 LAUNCH = """[{arm}.launch]
 argv = {argv}
 limit_s = 20
@@ -37,7 +39,7 @@ def write(path, server="vllm", argv=None, more="", deadly=()):
     for arm in ("baseline", "candidate"):
         port = free_port()
         words = argv or [sys.executable, servers_loopback.__file__, server, str(port), *deadly]
-        text += ARM.format(arm=arm, server=server, port=port, more=more) + LAUNCH.format(
+        text += ARM.format(arm=arm, server=server, port=port, own=OWN[arm], more=more) + LAUNCH.format(
             arm=arm, argv=json.dumps(words)
         )
     path.write_text(text, encoding="utf-8")

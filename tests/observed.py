@@ -227,22 +227,46 @@ def record() -> dict[str, Any]:
     }
 
 
+def served() -> dict[str, Any]:
+    """The observations of an honest server: no rounds, but counts; the same drafts were kept."""
+    observations = {key: value for key, value in record().items() if key.partition("/")[0] in ("greedy", "sampled")}
+    for cell in ("greedy", "sampled"):
+        for group in observations[f"{cell}/pairs"]["groups"]:
+            for one in group["runs"]:
+                each = [_counted(g) for g in one["generations"]]
+                window = {name: sum(count[name] for count in each) for name in each[0]}
+                one["counters"] = {"window": window, "each": each}
+                for answer in one["generations"]:
+                    answer |= {"rounds": [], "prefill": 0}
+        observations[f"{cell}/replays"]["noise"]["logits"] = {"again": 0.0, "alone": NOISE}
+    told: dict[str, Any] = {"reported": {"/version": ["1"]}, "switches": []}
+    return observations | {"configuration": {"baseline": told, "candidate": told}}
+
+
+def _counted(answer: dict[str, Any]) -> dict[str, int]:
+    rounds_ = answer["rounds"]
+    kept = {"drafted": sum(r[0] for r in rounds_), "accepted": sum(r[1] for r in rounds_)}
+    return {"rounds": len(rounds_), "emitted": len(answer["tokens"])} | kept
+
+
 def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in value.items()}
     return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
-def case(observations: dict[str, Any], cell: str = "greedy", *, of: Suite | None = None, k: int = K) -> Case:
+def case(
+    observations: dict[str, Any], cell: str = "greedy", *, of: Suite | None = None, k: int = K, kind: str = "reference"
+) -> Case:
     """One cell of a record."""
     chosen = of or suite()
-    header = HEADER | {"candidate": HEADER["candidate"] | {"options": {"k": k}}}
+    header = HEADER | {"candidate": HEADER["candidate"] | {"options": {"k": k}, "kind": kind}}
     return Case(
         suite=chosen,
         cell=next(one for one in chosen.cells if one.name == cell),
         header=header,
         observations=observations,
-        ledger=ledger(chosen, "reference"),
+        ledger=ledger(chosen, kind),
     )
 
 

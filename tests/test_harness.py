@@ -188,7 +188,7 @@ def test_a_run_is_asked_for_what_was_said(fake_run, tmp_path):
     harness.main([*shlex.split(words), "--out", str(tmp_path / "run")])
 
     expected = Options(
-        "smoke", "plain", "ngram:k=3", Path("m"), "bfloat16", "F06", 1.8, tmp_path / "run", 7, resume=False
+        "smoke", "plain", "ngram:k=3", None, Path("m"), "bfloat16", "F06", 1.8, tmp_path / "run", 7, resume=False
     )
     assert fake_run.asked == [expected]
 
@@ -198,7 +198,7 @@ def test_a_run_has_defaults_for_everything(fake_run, tmp_path, monkeypatch):
     harness.main(["run"])
 
     (asked,) = fake_run.asked
-    assert asked == Options("core", "plain", "draft:k=5", None, "float32", None, None, asked.out, 0, resume=False)
+    assert asked == Options("core", None, None, None, None, None, None, None, asked.out, 0, resume=False)
     assert asked.out.parent == Path("runs")
     assert asked.out.name.endswith("Z-core")
 

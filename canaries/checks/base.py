@@ -65,6 +65,11 @@ class Case:
         return identity
 
     @property
+    def kind(self) -> str:
+        """The kind of target that was judged: what it can tell decides what is asked of it."""
+        return kind_of(self.header)
+
+    @property
     def seed(self) -> int:
         """The run's seed."""
         return int(self.header["seed"])
@@ -73,6 +78,11 @@ class Case:
     def draft_length(self) -> int:
         """Most tokens a round may propose; 0 where the candidate does not speculate."""
         return int(self.candidate.get("options", {}).get("k", 0))
+
+
+def kind_of(header: Mapping[str, Any]) -> str:
+    """The kind of both arms, as a record names it."""
+    return str(header["candidate"].get("kind", "reference"))
 
 
 def entry(cell: Cell, check: str, test: str) -> str:

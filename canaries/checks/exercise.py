@@ -9,7 +9,9 @@ from typing import Any
 from ...engine.request import Generation
 from ..contracts import Finding, Status
 from ..observations.answers import by_arm
+from ..observations.pairs import CANDIDATE
 from .base import Case, Certain
+from .counted import Window, total, windows
 from .whole import whole
 
 
@@ -25,6 +27,9 @@ class Exercised(Certain):
 
     def judge(self, case: Case) -> Finding:
         """NOT_EXERCISED where a kind, or the cell, falls short of the suite's least number of rounds."""
+        listed = list(windows(case.observed("pairs"), CANDIDATE))
+        if listed:
+            return self._counted(case, listed)
         kinds = {canary.id: canary.kind for canary in case.suite.canaries}
         timed = {canary.kind: Counter[str]() for canary in case.suite.canaries_for(case.cell)}
         for answer in by_arm(case.observed("pairs"), "candidate"):
@@ -43,6 +48,44 @@ class Exercised(Certain):
             status=Status.NOT_EXERCISED if short or not timed else Status.PASS,
             summary="; ".join(short) or seen,
             figures=figures,
+        )
+
+    def _counted(self, case: Case, listed: list[Window]) -> Finding:
+        """By counts instead of rounds: drafted and kept tokens of each kind, where answers are counted one by one.
+
+        Refused tokens count over all kinds together, and so does a window in which several kinds were answered.
+        """
+        kinds = {canary.id: canary.kind for canary in case.suite.canaries}
+        grouped: dict[str, list[Window]] = {}
+        for window in listed:
+            met = {kinds[name] for name in window.canaries}
+            grouped.setdefault(met.pop() if len(met) == 1 else "all", []).append(window)
+        least, short, figures = case.suite.exercise, [], {}
+        for kind, own in grouped.items():
+            drafted, accepted = total(own, "drafted"), total(own, "accepted")
+            if drafted is None or accepted is None:
+                return self._untold(case)
+            counts = {"drafted": drafted, "accepted": accepted, "refused": drafted - accepted}
+            figures[kind] = counts
+            wanted = {"drafted": least.proposed, "accepted": least.accepted}
+            short += [f"{kind}: {counts[c]} tokens {c}, {n} wanted" for c, n in wanted.items() if counts[c] < n]
+        whole = {name: sum(counts[name] for counts in figures.values()) for name in ("drafted", "accepted", "refused")}
+        if whole["refused"] < least.rejected:
+            short.append(f"{whole['refused']} tokens refused, {least.rejected} wanted")
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=Status.NOT_EXERCISED if short else Status.PASS,
+            summary="; ".join(short) or ", ".join(f"{count} tokens {name}" for name, count in whole.items()),
+            figures=figures,
+        )
+
+    def _untold(self, case: Case) -> Finding:
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=Status.NOT_EXERCISED,
+            summary="the candidate does not tell how many tokens it drafted and kept; switch its counters on",
         )
 
 

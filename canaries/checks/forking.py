@@ -13,14 +13,16 @@ from .base import Case
 def noise_of(case: Case) -> float:
     """The largest difference of a top-two gap between plain passes of different shape, logits; NaN if not measured.
 
-    Every verify width of the suite must have been measured, and answers alone beside answers in a batch; whatever else
-    was, such as the candidate's own width, counts as well.
+    Every verify width of the suite must have been measured where the target can be asked for one, the same again where
+    it cannot, and answers alone beside answers in a batch; whatever else was, such as the candidate's own width, counts
+    as well.
     """
     replays = case.observed("replays")
     if not replays or not replays["noise"]["positions"]:
         return math.nan
     logits = replays["noise"]["logits"]
-    shapes = {*(f"width {width}" for width in case.suite.noise.widths), "alone", *logits}
+    widths = [f"width {width}" for width in case.suite.noise.widths]
+    shapes = {*(["again"] if case.kind == "server" else widths), "alone", *logits}
     found = [math.nan if (value := logits.get(shape)) is None else float(value) for shape in shapes]
     return math.nan if any(map(math.isnan, found)) else max(found)
 

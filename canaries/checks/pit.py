@@ -33,8 +33,10 @@ class PlaceInTheLaw:
         replays = case.observed("replays")
         design, share = case.design, case.share(self.name, "uniform")
         wanted = ks_draws(design.pit_effect, false_alarm=share, miss=design.miss)
-        below = np.array([x for replay in replays["candidate"] for x in replay["below"]], np.float64)
-        prob = np.array([x for replay in replays["candidate"] for x in replay["prob"]], np.float64)
+        told = [pair for replay in replays["candidate"] for pair in zip(replay["below"], replay["prob"], strict=True)]
+        # A server may tell too few of the best tokens to know the law: whether it does is known before the token.
+        known = [pair for pair in told if pair != (None, None)] if case.kind == "server" else told
+        below, prob = np.array(known, np.float64).reshape(-1, 2).T
         rng = np.random.default_rng(seed_of(case.seed, case.cell.name, "pit"))
         places = ks.randomised_pit(below, prob, rng.uniform(size=len(below)))
         # From all answers alike, not from the first ones; one place that is no number spoils them all.
@@ -45,6 +47,8 @@ class PlaceInTheLaw:
         reason = {Status.FAIL: Reason.DISTRIBUTION, Status.INCONCLUSIVE: Reason.INCOMPLETE}.get(status)
         short = max(0, wanted - len(below))
         summary = f"{len(values)} tokens of the model, largest gap {evidence.statistic:.3f}"
+        if len(known) < len(told):
+            summary += f"; {len(told) - len(known)} of {len(told)} places unknown from the logprobs that are told"
         return Finding(
             check=self.name,
             cell=case.cell.name,

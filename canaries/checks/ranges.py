@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from ...engine.request import Generation
 from ..observations.answers import by_arm
-from ..observations.pairs import BASELINE
+from ..observations.pairs import BASELINE, CANDIDATE
 from ..observations.replays import NOISE_ROWS
 from .algebra import complaint
 from .base import Case
+from .counted import COUNTS
 
 EXACT = 2**53  # whole numbers up to here are told apart as floats; no count and no id comes near it
 ROUNDING = 1e-9  # by which masses that sum to one in float64 may miss it; a changed entry misses it by more
@@ -27,6 +28,12 @@ SHOWN = 40  # characters of a value that are shown
 
 class Missing(NamedTuple):
     """A shape in whose place nothing may stand."""
+
+    shape: Any
+
+
+class Optional(NamedTuple):
+    """The shape of a key that may be left out."""
 
     shape: Any
 
@@ -76,6 +83,12 @@ def mark(value: Any) -> bool:
     return type(value) is int and value in (0, 1)
 
 
+def anything(value: Any) -> bool:
+    """Whatever a server reports of itself."""
+    del value
+    return True
+
+
 def ending(value: Any) -> bool:
     """A finish reason."""
     return value in ("eos", "stop", "length")
@@ -97,7 +110,16 @@ VARIANTS = {
 }
 TURN = {"prompt": above, "kept": count, "live": GENERATION, "fresh": GENERATION, "replay": Missing(REPLAY)}
 TABLE = {"draws": above, "short": count, "first": [count], "counts": [count], "proposed": count, "accepted": count}
-RUN = {"arm": text, "repeat": count, "wall": amount, "generations": [GENERATION]}
+COUNTED = {**dict.fromkeys(COUNTS, Optional(count)), "by_position": Optional([count])}
+COUNTERS = {"window": COUNTED, "each": [Missing(COUNTED)]}
+RUN = {
+    "arm": text,
+    "repeat": count,
+    "wall": amount,
+    "generations": [GENERATION],
+    "counters": Optional(COUNTERS),
+}
+SWITCH = {"kind": text, "text": text}
 SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tuple just these; ... is any key
     "pairs": {"groups": [{"canaries": [text], "runs": [RUN]}]},
     "replays": {
@@ -112,12 +134,15 @@ SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tup
     "table": TABLE,
     "own_batch": {"answers": [[count]]},
     "recorded": {"canary": text, "target": [[log_mass]], "draft": [[log_mass]]},
+    "configuration": {arm: {"reported": anything, "switches": [SWITCH]} for arm in (BASELINE, CANDIDATE)},
     "rows": {"draws": above, "short": count, "counts": [[count]]},
 }
 
 
 def misshapen(value: Any, shape: Any, at: str) -> str | None:
     """The first place that is not of the shape, and what stands there; None where all of it is."""
+    if isinstance(shape, Optional):
+        return misshapen(value, shape.shape, at)
     if isinstance(shape, Missing):
         return None if value is None else misshapen(value, shape.shape, at)
     if not _fits(value, shape):
@@ -130,7 +155,8 @@ def misshapen(value: Any, shape: Any, at: str) -> str | None:
 def _fits(value: Any, shape: Any) -> bool:
     """Whether the value itself is of the shape, whatever its parts are."""
     if isinstance(shape, dict):
-        return type(value) is dict and (... in shape or value.keys() == shape.keys())
+        needed = {key for key, one in shape.items() if not isinstance(one, Optional)}
+        return type(value) is dict and (... in shape or needed <= value.keys() <= shape.keys())
     if isinstance(shape, tuple):
         return isinstance(value, LISTS) and len(value) == len(shape)
     return isinstance(value, LISTS) if isinstance(shape, list) else bool(shape(value))
@@ -155,7 +181,7 @@ def _baseline(case: Case, listed: Sequence[Mapping[str, Any] | Generation], limi
     for given in listed:
         answer = given if isinstance(given, Generation) else Generation.from_json(dict(given))
         wrong = complaint(answer, 0, limit, case.header["eos"])
-        if not wrong and (answer.rounds or answer.prefill != 1):
+        if not wrong and (answer.rounds or answer.prefill != (0 if case.kind == "server" else 1)):
             wrong = f"{len(answer.rounds)} rounds and a prefill of {answer.prefill} tokens"
         if wrong:
             return f"plain decoding's answer to {answer.name} does not add up: {wrong}"

@@ -9,8 +9,10 @@ from ...suites.suite import Suite
 from ..contracts import Finding
 from .acceptance import Acceptance
 from .algebra import Algebra
+from .answered import Answered
 from .base import Case, Check, entry, not_observed
 from .code import CodeRuns
+from .configuration import Configuration
 from .conversation import Conversation
 from .exact_tokens import ExactTokens
 from .exercise import Exercised
@@ -45,6 +47,8 @@ _ALL: tuple[Check, ...] = (
     LawOfARound(),
     PlaceInTheLaw(),
     Support(),
+    Configuration(),
+    Answered(),
     Speed(),
 )
 CHECKS: Mapping[str, Check] = {check.name: check for check in _ALL}

@@ -13,7 +13,9 @@ from ...stats.speed import Ratio, paired_ratio
 from ..contracts import Finding, Reason, Status
 from ..observations.answers import Answered, answers
 from ..observations.context import seed_of
+from ..observations.pairs import CANDIDATE
 from .base import Case, Certain, not_observed
+from .counted import Window, total, windows
 
 Times = dict[int, dict[int, float]]
 WALL_SHARE = 0.5  # least share of a call's time that its stream may span: what comes after the last token is short
@@ -40,7 +42,8 @@ class Speed(Certain):
             return self._impossible(case, wrong)
         paired = partnered(listed)
         ratio = self._ratio(case, *(table(seconds_a_token(paired, arm)) for arm in ("baseline", "candidate")))
-        if ratio.low > BOUND_SLACK * (most := tokens_a_pass(listed)):
+        most = tokens_a_window_pass(list(windows(pairs, CANDIDATE))) or tokens_a_pass(listed)
+        if ratio.low > BOUND_SLACK * most:
             return self._impossible(case, f"{ratio.ratio:.2f}x is faster than {most:.2f} tokens a target pass allow")
         again = self._again(case, seconds_a_token(listed, "baseline"))
         return Finding(
@@ -86,6 +89,17 @@ def tokens_a_pass(listed: Sequence[Answered]) -> float:
     candidate = [a.generation for a in listed if a.arm == "candidate"]
     passes = sum((1 + len(g.rounds)) if g.rounds else len(g.tokens) for g in candidate)
     return sum(len(g.tokens) for g in candidate) / passes
+
+
+def tokens_a_window_pass(listed: list[Window]) -> float | None:
+    """The same from counts: of each pass one token is the target's own. None where nothing was counted.
+
+    Infinite where drafts are not told: nothing then bounds the speed-up. Cut drafts are passes that were made.
+    """
+    if not listed:
+        return None
+    accepted, tokens = total(listed, "accepted"), sum(window.tokens for window in listed)
+    return tokens / max(tokens - accepted, 1) if accepted is not None else float("inf")
 
 
 def partnered(listed: Sequence[Answered]) -> list[Answered]:

@@ -56,8 +56,9 @@ class Variants(Certain):
     def _miscounted(self, case: Case) -> str | None:
         """The first answer whose counts do not add up, in words."""
         limit = getattr(case.suite, self.name).tokens
+        spread = int(case.candidate.get("options", {}).get("spread", 1))  # tokens that one of another vocabulary may be
         for label, variant in case.observed(self.name)["variants"].items():
-            longest = int(label.removeprefix("k=")) if label.startswith("k=") else case.draft_length
+            longest = spread * int(label.removeprefix("k=")) if label.startswith("k=") else case.draft_length
             for generation in map(Generation.from_json, variant["generations"]):
                 if wrong := complaint(generation, longest, limit, case.header["eos"]):
                     return f"{generation.name} under {label}: {wrong}"

@@ -40,6 +40,8 @@ def whole(case: Case, name: str) -> bool:
 def _hole(case: Case, name: str) -> str | None:
     if (found := case.observed(name)) is None:
         return NOT_MADE
+    if isinstance(found, dict) and found.keys() == {"broken"}:
+        return f"{case.key(name)} was not to be read; see the check `answered`"
     if name in RESTS_ON and (before := hole(case, RESTS_ON[name])):
         return before
     wrong = ranges.misshapen(found, ranges.SHAPES[name], name)
@@ -63,7 +65,13 @@ def pairs(case: Case) -> bool:
             for number, group in enumerate(groups)
         )
         and all([g["name"] for g in generations] == canaries for canaries, generations in runs)
+        and all(_counted(run) == (case.kind == "server") for group in groups for run in group["runs"])
     )
+
+
+def _counted(run: Mapping[str, Any]) -> bool:
+    """Whether the run carries counts, one for each answer."""
+    return "counters" in run and len(run["counters"]["each"]) == len(run["generations"])
 
 
 def replays(case: Case) -> bool:

@@ -45,6 +45,13 @@ def _answers(context: Context, cell: Cell, group: tuple[Canary, ...], arm: Arm, 
     requests = context.requests(
         group, tokens=cell.tokens, sampling=sampling_of(cell), label=f"{cell.name}/pairs/{label}"
     )
+    if "counters" in arm.capabilities:
+        watched = arm.watch(requests)
+        return {
+            "wall": watched.wall,
+            "generations": [generation.to_json() for generation in watched.generations],
+            "counters": watched.counters,
+        }
     started = time.perf_counter()
     generations = arm.generate(requests)
     wall = time.perf_counter() - started

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...engine.request import Request
 from ...suites.suite import Cell
+from ..contracts import Shape
 from .answers import by_arm, forks
 from .context import Context, replay_json, sampling_of
 
@@ -41,16 +43,18 @@ def observe(context: Context, cell: Cell, pairs: Mapping[str, Any]) -> dict[str,
 
 
 def noise(context: Context, answers: Sequence[tuple[Request, tuple[int, ...]]]) -> dict[str, Any]:
-    """Largest difference of the top-two gap between a pass of width 1 and other shapes, in logits.
+    """Largest difference of the top-two gap between the baseline's shapes of scoring and its yardstick, in logits.
 
-    Shapes: the verify widths that the suite names and the candidate uses, in a batch; and alone instead of in a
-    batch. No drafter takes part.
+    Shapes of the reference engine: the verify widths that the suite names and the candidate uses, in a batch; and
+    alone. No drafter takes part.
     """
-    reference = _gaps(context, answers, 1)
     widths = sorted({*context.suite.noise.widths, context.candidate.draft_length + 1} - {1})
-    found = {f"width {width}": _largest(reference, _gaps(context, answers, width)) for width in widths}
-    alone = [gap for answer in answers[:SOLO_ROWS] for gap in _gaps(context, [answer], 1)]
-    found["alone"] = _largest(reference[: len(answers[:SOLO_ROWS])], alone)
+    yardstick, *others = context.baseline.shapes(widths)
+    reference = _gaps(context, answers, yardstick)
+    found = {}
+    for shape in others:
+        few = answers[:SOLO_ROWS] if shape.alone else answers
+        found[shape.label] = _largest(reference[: len(few)], _gaps(context, few, shape))
     return {"logits": found, "positions": sum(len(tokens) for _, tokens in answers)}
 
 
@@ -64,9 +68,12 @@ def _scored(context: Context, answers: Sequence[tuple[Request, tuple[int, ...]]]
     return [replay_json(replay) for replay in found]
 
 
-def _gaps(context: Context, answers: Sequence[tuple[Request, tuple[int, ...]]], width: int) -> list[tuple[float, ...]]:
-    found = context.baseline.score([r for r, _ in answers], [t for _, t in answers], width=width, slack=0.0)
-    return [replay.gap for replay in found]
+def _gaps(
+    context: Context, answers: Sequence[tuple[Request, tuple[int, ...]]], shape: Shape
+) -> list[tuple[float, ...]]:
+    calls = [[answer] for answer in answers] if shape.alone else [answers]
+    score = partial(context.baseline.score, width=shape.width, slack=0.0)
+    return [replay.gap for call in calls for replay in score([r for r, _ in call], [t for _, t in call])]
 
 
 def _largest(ones: Sequence[tuple[float, ...]], others: Sequence[tuple[float, ...]]) -> float:

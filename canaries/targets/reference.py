@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +29,17 @@ from ...engine.models import huggingface
 from ...engine.models.base import Block, LanguageModel, Logits
 from ...engine.models.huggingface import HuggingFaceModel
 from ...engine.models.probe import probe
-from ...engine.request import Generation, Request, Sampling
-from ...engine.sampling import in_support, next_token_probs
+from ...engine.request import Generation, Request
 from ...engine.verification.batched import BatchedLossless
-from ..contracts import Replay
+from ..contracts import Replay, Shape
 from ..errors import UsageError
 from .registry import TARGETS
+from .replaying import first_law, scored, stepped_shapes
 from .spec import TargetSpec
 from .strategies import Strategies
 
 EMBEDDED = Path(huggingface.__file__).parent / "embedded"
 DRAFT_LENGTH = 4
-_REPLAY_ROWS = 16  # answers teacher-forced in one batch: bounds memory, changes no result beyond rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class ReferenceTarget:
     strategies: Strategies = field(default_factory=Strategies)
 
     kind = "reference"
-    capabilities = frozenset({"token_ids", "rounds", "score", "knobs", "synthetic", "law", "conversation"})
+    capabilities = frozenset({"forks", "knobs", "synthetic", "law", "conversation"})
 
     @property
     def guarantee(self) -> str:
@@ -100,14 +100,15 @@ class ReferenceTarget:
         self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float
     ) -> list[Replay]:
         """Teacher-forces the answers through the model alone, in passes of `width` tokens; 0 means in one pass."""
-        found: dict[int, Replay] = {}
-        order = sorted(range(len(requests)), key=lambda row: len(requests[row].prompt))  # the less is padded
-        for start in range(0, len(order), _REPLAY_ROWS):
-            rows = order[start : start + _REPLAY_ROWS]
-            logits = teacher_forced(self.model, [requests[row] for row in rows], [answers[row] for row in rows], width)
-            for row, scored in zip(rows, logits, strict=True):
-                found[row] = replay(scored, answers[row], requests[row].sampling, slack)
-        return [found[row] for row in range(len(requests))]
+        return scored(partial(teacher_forced, self.model), requests, answers, width=width, slack=slack)
+
+    def shapes(self, widths: Sequence[int]) -> tuple[Shape, ...]:
+        """Every verify width beside passes of one token, in a batch; and alone."""
+        return stepped_shapes(widths)
+
+    def next_law(self, requests: Sequence[Request]) -> list[Mapping[int, float] | None]:
+        """The law of each answer's first token."""
+        return [first_law(partial(teacher_forced, self.model), request) for request in requests]
 
     def variant(self, method: str, **options: Any) -> ReferenceTarget:
         """The same engine with another drafter or another draft length."""
@@ -193,7 +194,7 @@ DRAFTERS: Mapping[str, Callable[[ReferenceTarget], Drafter]] = {
 def check(spec: TargetSpec) -> TargetSpec:
     """The spec itself, once its name and options are known to exist: before any weights are read."""
     row = TARGETS.get(spec.name)
-    if row is None or not row.candidate:
+    if row is None or not row.candidate or row.kind != "reference":
         known = ", ".join(name for name, other in TARGETS.items() if other.candidate)
         raise UsageError(f"unknown target {spec.name!r}; targets: {known}")
     spec.refuse_unknown(row.options)
@@ -264,28 +265,3 @@ def teacher_forced(
         for place, (row, block) in enumerate(zip(rows, blocks, strict=True)):
             found[row].append(logits[place, : len(block)])
             rest[row] = rest[row][len(block) :]
-
-
-def replay(logits: Logits, answer: Sequence[int], sampling: Sampling, slack: float) -> Replay:
-    """What the target's own law says of each emitted token."""
-    if not len(answer):
-        return Replay((), (), (), (), ())
-    rows, tokens = np.arange(len(answer)), np.array(answer)
-    wide = logits.astype(np.float64)
-    top = np.partition(wide, -2, axis=-1)[:, -2:]
-    own = wide[rows, tokens]
-    law = next_token_probs(wide[None], [sampling])[0]
-    prob = law[rows, tokens]
-    index = np.arange(law.shape[1])
-    ahead = (wide > own[:, None]) | ((wide == own[:, None]) & (index < tokens[:, None]))
-    outside = [  # slack only widens the support, so what has mass needs no second look
-        mass == 0 and not in_support(row, int(token), sampling, slack)
-        for row, token, mass in zip(wide, tokens, prob, strict=True)
-    ]
-    return Replay(
-        tuple((top[:, 1] - own).tolist()),
-        tuple((top[:, 1] - top[:, 0]).tolist()),
-        tuple((law * ahead).sum(axis=1).tolist()),
-        tuple(prob.tolist()),
-        tuple(int(o) for o in outside),
-    )

@@ -16,6 +16,7 @@ class Row:
     needs: str
     summary: str
     candidate: bool = True
+    kind: str = "reference"
 
 
 ROWS = (
@@ -48,6 +49,14 @@ ROWS = (
     ),
     Row("adversary", "SAME_LAW", ("k",), "plain answers", "always wrong: only rejections", candidate=False),
     Row("odd-even", "SAME_LAW", ("k",), "plain answers", "drafts every other round", candidate=False),
+    Row(
+        "hf",
+        "SAME_LAW",
+        ("method", "k", "model", "exit", "device"),
+        "a model of transformers; for a draft or universal assistance, another",
+        "transformers' own generate: plain as the baseline; method=draft, lookup, early_exit or universal",
+        kind="transformers",
+    ),
 )
 TARGETS = {row.name: row for row in ROWS}
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..cache.base import Cache
 from ..errors import EngineError, PromptTooLong
-from ..models.base import Block, LanguageModel
+from ..models.base import Block, Bounded, LanguageModel
 from ..randomness import Ints
 from ..request import Request
 from ..sampling import next_token_probs
@@ -35,7 +35,7 @@ def prefill(model: LanguageModel, cache: Cache, requests: Sequence[Request]) -> 
     return next_token_probs(logits[:, None], [request.sampling for request in requests])[:, 0]
 
 
-def refuse(model: LanguageModel, request: Request) -> None:
+def refuse(model: Bounded, request: Request) -> None:
     """Raises for a request that cannot be served."""
     length = len(request.prompt)
     if length == 0:

@@ -49,11 +49,15 @@ class Block:
         return np.array([len(p) for p in self.parents])
 
 
-class LanguageModel(Protocol):
-    """A causal language model that scores nodes at explicit positions under a tree mask."""
+class Bounded(Protocol):
+    """Anything that takes so many different tokens, at so many positions."""
 
     vocabulary: int
     positions: int
+
+
+class LanguageModel(Bounded, Protocol):
+    """A causal language model that scores nodes at explicit positions under a tree mask."""
 
     def score(self, block: Block, cache: Cache) -> Logits:
         """Logits (rows, nodes, vocabulary) after each node, given cache and ancestors. Writes the cache."""

@@ -14,7 +14,6 @@ from arms import options, smoke
 
 from draftgate.canaries import record, run, workers
 from draftgate.canaries.errors import ExistingRun, UsageError, WorkerLost
-from draftgate.canaries.faults.kernels import KernelByShape
 from draftgate.canaries.observations import variants
 from draftgate.canaries.report.progress import Silent
 from draftgate.suites import loader
@@ -231,25 +230,10 @@ def _timeless(summary):
     ]
 
 
-@pytest.mark.parametrize(("fault", "moved"), [(None, (False, False)), ("N03", (True, True)), ("F53", (False, True))])
-def test_a_shared_plant_is_in_both_arms_and_any_other_in_the_candidate_alone(tmp_path, fault, moved):
-    made = run.arms(options(tmp_path, fault=fault))
-
-    assert moved == tuple(isinstance(made[arm].model, KernelByShape) for arm in ("baseline", "candidate"))
-    assert made["baseline"].identity()["model"] == made["candidate"].identity()["model"]
-
-
-def test_both_arms_and_the_draft_compute_in_the_dtype_asked_for(tmp_path):
-    made = run.arms(options(tmp_path, dtype="bfloat16"))
-
-    told = [made[arm].identity() for arm in ("baseline", "candidate")]
-    assert ["bfloat16"] * 3 == [*(one["model"]["dtype"] for one in told), told[1]["draft"]["dtype"]]
-
-
 def test_what_the_suite_lacks_is_said_not_to_be_looked_at():
     whole = dialogues.suite()
     some = replace(whole, canaries=tuple(c for c in whole.canaries if c.kind in ("json", "multi_turn")))
 
-    assert "no exact, identifiers, tools, code, prose canaries in this suite" in run.scope(some)
-    assert "no cache that outlives an answer" not in run.scope(some)
-    assert "no cache that outlives an answer" in run.scope(replace(some, conversation=None))
+    assert "no exact, identifiers, tools, code, prose canaries in this suite" in run.scope(some, "reference")
+    assert "no cache that outlives an answer" not in run.scope(some, "reference")
+    assert "no cache that outlives an answer" in run.scope(replace(some, conversation=None), "reference")

@@ -70,7 +70,7 @@ def test_a_module_knows_only_the_libraries_of_its_folder(module):
 def test_one_file_of_the_engine_knows_transformers_beside_training():
     knowing = [module for module in modules() if "transformers" in imports(module)[1]]
 
-    assert [m.as_posix() for m in knowing if "training" not in m.parts] == ["engine/models/huggingface.py"]
+    assert [m.as_posix() for m in knowing if "training" not in m.parts] == ["engine/models/pretrained.py"]
 
 
 def test_an_import_upwards_would_be_seen(monkeypatch):

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...errors import UsageError
+from ..spec import MOST
 from .launch import Launch
 from .registry import APIS
 from .secrets import Secret, secret_name
@@ -24,6 +25,13 @@ from .variables import expanded
 
 ARMS = ("baseline", "candidate")
 _NEEDED = {"server": "what it is", "url": "where it is", "deadline_s": "seconds a request may take", "concurrency": "how many requests are under way at once"}  # fmt: skip  # noqa: E501
+_OWN = {
+    "baseline": {
+        "logprobs": "how many of the best tokens it may be asked for at each place, to score answers by",
+        "eos": "the ids that end an answer, as a list",
+    },
+    "candidate": {"draft_length": "how many tokens it drafts in a round, at most"},
+}
 _OPTIONAL = ("model", "key_env", "ca_file", "launch")
 _LAUNCH_NEEDED = {"argv": "the command as a list", "limit_s": "seconds until it must be ready", "grace_s": "seconds to stop in"}  # fmt: skip  # noqa: E501
 _LAUNCH_OPTIONAL = ("env", "ready", "stop")
@@ -38,6 +46,9 @@ class ArmConfig:
     connection: Connection
     model: str | None
     launch: Launch | None
+    eos: tuple[int, ...]
+    logprobs: int
+    draft_length: int
 
 
 def read(path: Path) -> dict[str, ArmConfig]:
@@ -49,7 +60,7 @@ def read(path: Path) -> dict[str, ArmConfig]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}; correct that line") from None
     _Table(str(path), document).keys(dict.fromkeys(ARMS, "an arm"), ())
-    return {name: _arm(_Table(f"{path}: {name}", document[name])) for name in ARMS}
+    return {name: _arm(_Table(f"{path}: {name}", document[name]), _OWN[name]) for name in ARMS}
 
 
 class _Table:
@@ -80,8 +91,8 @@ class _Table:
         return value
 
 
-def _arm(table: _Table) -> ArmConfig:
-    table.keys(_NEEDED, _OPTIONAL)
+def _arm(table: _Table, own: Mapping[str, str]) -> ArmConfig:
+    table.keys({**_NEEDED, **own}, _OPTIONAL)
     server = table.get("server", lambda v: v in APIS, "one of " + ", ".join(APIS))
     ca_file = table.get("ca_file", _certificates, "a file of certificates in PEM")
     variable = table.get("key_env", lambda v: _text(v) and v.isidentifier(), "the name of an environment variable")
@@ -104,6 +115,11 @@ def _arm(table: _Table) -> ArmConfig:
         connection=connection,
         model=table.get("model", _text, "the name under which the server serves it"),
         launch=launch,
+        eos=tuple(table.get("eos", _ids, "the ids that end an answer, as a list", ())),
+        logprobs=table.get("logprobs", lambda v: _whole(v) and v > 1, "a whole number from 2", 0),
+        draft_length=table.get(
+            "draft_length", lambda v: _whole(v) and v <= MOST, f"a whole number from 1 to {MOST}", 0
+        ),
     )
 
 
@@ -174,6 +190,10 @@ def _environment(value: Any) -> bool:
 
 def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _ids(value: Any) -> bool:
+    return isinstance(value, list) and all(type(v) is int and v >= 0 for v in value)
 
 
 def _seconds(value: Any) -> bool:

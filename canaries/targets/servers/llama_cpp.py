@@ -35,6 +35,7 @@ class LlamaCpp(OpenAI):
     prompts = "/completion"
     counting = Call("GET", "/metrics")
     configuration = (Call("GET", "/props"),)
+    salted = True
     several = True
     filters = True
     tokenizing = Tokenizing(

@@ -48,6 +48,7 @@ class OpenAI:
     switches: ClassVar[tuple[Switch, ...]] = ()
     salted: ClassVar[bool] = False
     drained: ClassVar[bool] = False  # whether reading the counters empties them
+    whole: ClassVar[bool] = False  # whether one request scores a whole answer
     several: ClassVar[bool] = False  # whether a body of the server's own asks for n answers at once
     filters: ClassVar[bool] = False  # whether top_k, min_p and stop ids can be asked for
 
@@ -130,6 +131,11 @@ class OpenAI:
             return tuple(_chat_logprob(entry) for entry in told["content"])
         rows = zip(told["tokens"], told["token_logprobs"], told.get("top_logprobs") or _none(told), strict=True)
         return tuple(TokenLogprob(token_of(t), float(lp), _best(best or {})) for t, lp, best in rows if lp is not None)
+
+    def alike(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
+        """Of what the server reports, what must be the same with and without speculation."""
+        del configuration
+        return {}
 
     def counters(self, text: str) -> Counters:
         """What the body behind `counting` says."""

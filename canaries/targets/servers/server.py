@@ -23,6 +23,7 @@ from .switches import Found, find
 from .transport import Connection, Transport
 
 T = TypeVar("T")
+Row = tuple[Sequence[int], Sequence[int]]  # a prompt and an answer to it
 _REPORT = "report it to the server's authors"
 
 
@@ -51,6 +52,11 @@ class Server:
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._loop.run(work)
+
+    @property
+    def where(self) -> str:
+        """The address that messages name."""
+        return self._transport.where(0, self.api.prompts)
 
     @property
     def model(self) -> str:
@@ -100,29 +106,39 @@ class Server:
 
         In one request where the API can, else in one request a token.
         """
-        forced = self.api.forced(self.model, prompt, answer, best)
-        if forced is None:
-            return self._stepped(prompt, answer, best)
-        path, body = forced
-        document = self._posted(path, body)
-        return self._shaped(path, lambda: self.api.read_forced(document, answer))
+        (found,) = self.scores([(prompt, answer)], best)
+        return found
 
-    def _stepped(self, prompt: Sequence[int], answer: Sequence[int], best: int) -> tuple[TokenLogprob, ...]:
+    def scores(self, rows: Sequence[Row], best: int, *, stepped: bool = False) -> list[tuple[TokenLogprob, ...]]:
+        """As `score`, for many answers at once; `stepped` asks one request a token also where the API need not."""
+        forced = [self.api.forced(self.model, *row, best) for row in rows]
+        if stepped or any(call is None for call in forced):
+            return self._stepped(rows, best)
+        calls = [call for call in forced if call is not None]
+        documents = self._run(_all([self._transport.json("POST", path, body) for path, body in calls]))
+        return [
+            self._shaped(path, lambda told=told, answer=answer: self.api.read_forced(told, answer))  # type: ignore[misc]
+            for (path, _), told, (_, answer) in zip(calls, documents, rows, strict=True)
+        ]
+
+    def _stepped(self, rows: Sequence[Row], best: int) -> list[tuple[TokenLogprob, ...]]:
         asks = [
             Ask(
                 request=Request(name=f"step {i}", prompt=(*prompt, *answer[:i]), max_tokens=1),
                 stream=False,
                 logprobs=best,
             )
+            for prompt, answer in rows
             for i in range(len(answer))
         ]
-        found = []
-        for token, (told,) in zip(answer, self.ask(asks), strict=True):
-            listed = told.logprobs[0].best if told.logprobs else {}
-            if listed and not any(isinstance(key, int) for key in listed):
-                raise Unsupported(self.api.name, "its logprobs name tokens by text only", "score by another server")
-            found.append(TokenLogprob(token, float(listed.get(token, float("nan"))), listed))
-        return tuple(found)
+        told = iter(self.ask(asks))
+        return [tuple(self._step(token, next(told)[0]) for token in answer) for _, answer in rows]
+
+    def _step(self, token: int, told: Answer) -> TokenLogprob:
+        listed = told.logprobs[0].best if told.logprobs else {}
+        if listed and not any(isinstance(key, int) for key in listed):
+            raise Unsupported(self.api.name, "its logprobs name tokens by text only", "score by another server")
+        return TokenLogprob(token, float(listed.get(token, float("nan"))), listed)
 
     def encode(self, messages: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
         """Prompt ids of a conversation, the assistant's turn opened, by the server's own template and tokenizer."""

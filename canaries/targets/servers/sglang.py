@@ -32,6 +32,7 @@ class SGLang(OpenAI):
     reset = Call("POST", "/flush_cache")
     tokenizing = Tokenizing("/v1/tokenize", "prompt", "/v1/detokenize", "text")
     filters = True
+    whole = True
     switches = (
         Switch(r"simulate_acc_len (?!_?1\b|none|0\b)[0-9.]+", "synthetic"),
         Switch(r"speculative_accept_threshold_(single|acc) 0?\.[0-9]+", "lossy"),

@@ -12,6 +12,7 @@ _ARM = """
 server = "{server}"
 url = "{url}"           # or a list of urls: a pool of replicas
 # model = "NAME"                        # needed where the server lists several
+{own}
 # key_env = "NAME_OF_A_VARIABLE"        # the variable that holds the key; the key itself stands in no file
 # ca_file = "authority.pem"             # for https with a certificate of your own
 deadline_s = 120                        # one request, from its sending to its end
@@ -26,6 +27,11 @@ limit_s = {limit}                           # until it must be ready
 grace_s = 20                            # between `stop` and its end by force
 stop = "SIGTERM"
 """
+_OWN = {
+    "baseline": """logprobs = 20                           # best tokens told at each place: answers are scored by them
+eos = [2]                               # ids that end an answer: eos_token_id of the model's generation_config.json""",
+    "candidate": "draft_length = 4                        # tokens drafted in a round, at most",
+}
 _ENV = {"vllm": '\nenv = { VLLM_SERVER_DEV_MODE = "1" }    # lets its configuration be read and its cache be reset'}
 _COMMANDS = {
     "vllm": (
@@ -63,7 +69,7 @@ def template(server: str) -> str:
     parts = [_HEAD.format(what=_WHAT[server])]
     for arm, port in _PORTS.items():
         url = f"http://127.0.0.1:{port}"
-        parts.append(_ARM.format(arm=arm, server=server, url=url, concurrency=_CONCURRENCY))
+        parts.append(_ARM.format(arm=arm, server=server, url=url, own=_OWN[arm], concurrency=_CONCURRENCY))
         if server in _COMMANDS:
             plain, speculation = _COMMANDS[server]
             words = [*plain.format(port=port).split(), *(speculation if arm == "candidate" else ())]

@@ -28,6 +28,7 @@ class VLLM(OpenAI):
     tokenizing = Tokenizing("/tokenize", "prompt", "/detokenize", "prompt", template="/tokenize")
     salted = True
     filters = True
+    whole = True
     switches = (
         Switch(r"rejection_sample_method synthetic", "synthetic"),
         Switch(r"synthetic_acceptance_(rates?|length) [0-9.]+", "synthetic"),

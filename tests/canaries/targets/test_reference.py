@@ -12,7 +12,6 @@ from plants import Walk, strategies
 from draftgate.canaries.errors import UsageError
 from draftgate.canaries.faults.cache import KeepsTheOvershoot, keep_the_overshoot
 from draftgate.canaries.targets import reference
-from draftgate.canaries.targets.reference import replay
 from draftgate.canaries.targets.spec import TargetSpec
 from draftgate.canaries.targets.strategies import Strategies
 from draftgate.engine.errors import ModelMissing, VocabularyMismatch
@@ -125,18 +124,6 @@ def test_answers_of_any_length_are_replayed_the_empty_one_too():
     found = plain().score(asked, [tokens, tokens[:1], ()], width=2, slack=0.0)
 
     assert [len(tokens), 1, 0] == [len(one.margin) for one in found]
-
-
-def test_a_replay_says_where_a_token_stands_in_its_law():
-    logits = np.log(np.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.5, 0.3, 0.2]], np.float32))
-
-    found = replay(logits, (0, 1, 2), Sampling(temperature=1.0, top_k=2), 0.0)
-
-    assert found.below == pytest.approx((0, 0.625, 1), abs=1e-6)
-    assert found.prob == pytest.approx((0.625, 0.375, 0), abs=1e-6)
-    assert found.outside == (0, 0, 1)
-    assert found.gap == pytest.approx([np.log(5 / 3)] * 3, abs=1e-6)
-    assert found.margin == pytest.approx((0, np.log(5 / 3), np.log(5 / 2)), abs=1e-6)
 
 
 @pytest.mark.parametrize("text", ["plain", "draft:k=3", "ngram:k=2,longest=4", "self:k=1", "uniform"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
@@ -43,4 +44,4 @@ def test_an_error_of_a_server_that_lives_is_itself(arm, tmp_path):
 
 
 def _used(arm):
-    return config.ArmConfig(server=arm.server, connection=arm.connection, model=arm.model, launch=None)
+    return replace(arm, launch=None)

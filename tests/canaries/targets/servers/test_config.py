@@ -11,6 +11,7 @@ from draftgate.canaries.targets.servers import config
 from draftgate.canaries.targets.servers.launch import Launch
 
 ARM = 'server = "vllm"\nurl = "http://127.0.0.1:{port}"\ndeadline_s = 60\nconcurrency = 8\n'
+SCORES, DRAFTS = "logprobs = 20\neos = [0]\n", "draft_length = 4\n"
 LAUNCH = '[candidate.launch]\nargv = ["vllm", "serve"]\nlimit_s = 300\ngrace_s = 20\n'
 
 
@@ -20,7 +21,7 @@ def read(tmp_path):
 
     def reading(old="", new="", tail=""):
         path = tmp_path / "gate.toml"
-        text = "[baseline]\n" + ARM.format(port=8101) + "[candidate]\n" + ARM.format(port=8102) + tail
+        text = "[baseline]\n" + ARM.format(port=8101) + SCORES + "[candidate]\n" + ARM.format(port=8102) + DRAFTS + tail
         path.write_text(text.replace(old, new) if old else text, encoding="utf-8")
         return config.read(path)
 
@@ -76,6 +77,12 @@ def test_a_key_is_read_from_the_environment(read, monkeypatch):
         ('"http://127.0.0.1:8101"', '["http://a", "http://a"]', r"each once"),
         ('"http://127.0.0.1:8101"', '"http://me:sk-a@host"', r"url is a url with a user in it"),
         ('"http://127.0.0.1:8101"', '"http://sk-a@host"', r"url is a url with a user in it"),
+        ("logprobs = 20\n", "", r"baseline has no logprobs; add logprobs: how many of the best tokens"),
+        ("logprobs = 20", "logprobs = 1", r"logprobs is 1; give a whole number from 2"),
+        ("eos = [0]", "eos = [-1]", r"eos is \[-1\]; give the ids that end an answer"),
+        ("draft_length = 4\n", "", r"candidate has no draft_length; add draft_length: how many tokens it drafts"),
+        ("draft_length = 4", "draft_length = 65", r"draft_length is 65; give a whole number from 1 to 64"),
+        ("draft_length = 4", "logprobs = 20\ndraft_length = 4", r"candidate has no key 'logprobs'"),
         ("[baseline]", "[base]", r"no key 'base'; keys: baseline, candidate"),
         ("[baseline]", "baseline = 3\n[candidat]", r"no key 'candidat'"),
         ("[baseline]", "[baseline", r"is no TOML: .*; correct that line"),

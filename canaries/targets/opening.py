@@ -1,0 +1,137 @@
+"""Both arms of a run, open for as long as they are observed: in this process, or behind a socket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ...suites.suite import Suite
+from .. import record as records
+from ..contracts import Arm
+from ..errors import OutputUnwritable, UsageError
+from ..faults import registry as faults
+from . import reference
+from .spec import TargetSpec
+from .strategies import Strategies
+
+SMALL_MODEL = 20_000_000  # parameters below which one thread decodes as fast as two (1 M: 4.8 ms a step, not 5.4)
+DTYPE = "float32"
+THEIRS = "hf"  # the name under which transformers' own `generate` is a target
+DEFAULTS = {"baseline": "plain", "candidate": "draft:k=5"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the command line says of the arms; None where it says nothing. `logs` is where launched servers write."""
+
+    baseline: str | None
+    candidate: str | None
+    config: Path | None
+    model: Path | None
+    dtype: str | None
+    fault: str | None
+    logs: Path
+
+
+@contextmanager
+def opened(asked: Asked, suite: Suite) -> Iterator[dict[str, Any]]:
+    """`baseline` and `candidate`. Raises UsageError, EngineError or ServerError before anything is recorded."""
+    if asked.config is None:
+        yield in_process(asked)
+        return
+    for option in ("baseline", "candidate", "model", "dtype", "fault"):
+        if (value := getattr(asked, option)) is not None:
+            raise UsageError(f"--{option} {value} cannot be given beside --config {asked.config}, which says all of it")
+    with _served(asked.config, asked.logs, suite) as arms:
+        yield arms
+
+
+def in_process(asked: Asked) -> dict[str, Any]:
+    """Both arms on one set of weights, here."""
+    named = {role: getattr(asked, role) or default for role, default in DEFAULTS.items()}
+    baseline, candidate = (TargetSpec.parse(named[role]) for role in ("baseline", "candidate"))
+    if THEIRS in (baseline.name, candidate.name):
+        return _of_transformers(asked, candidate)
+    if baseline.name != "plain":
+        raise UsageError(f"the baseline is {baseline.name!r}; a candidate is held against plain decoding, use plain")
+    plant = faults.find(asked.fault) if asked.fault else None
+    planted = plant.apply(Strategies()) if plant else Strategies()
+    known = reference.check(candidate)
+    most = torch.get_num_threads()
+    torch.set_num_threads(1)  # a pool of threads, once begun, is there when workers are forked
+    model = reference.load_target(asked.model or reference.EMBEDDED / "target", asked.dtype or DTYPE)
+    torch.set_num_threads(threads(model.parameters, most))
+    return {
+        "baseline": reference.build(baseline, model, planted if plant and plant.shared else Strategies()),
+        "candidate": reference.build(known, model, planted),
+    }
+
+
+def _of_transformers(asked: Asked, candidate: TargetSpec) -> dict[str, Any]:
+    """Both arms by transformers' own `generate`; what is said of the device holds for both."""
+    from . import transformers
+
+    baseline = TargetSpec.parse(asked.baseline or THEIRS)
+    if baseline != TargetSpec(THEIRS) or candidate.name != THEIRS:
+        raise UsageError(
+            f"baseline {asked.baseline or THEIRS!r} and candidate {asked.candidate or DEFAULTS['candidate']!r} are not "
+            f"one engine, plain and not; use --baseline {THEIRS} --candidate {THEIRS}:method=METHOD"
+        )
+    if asked.fault:
+        raise UsageError(f"--fault {asked.fault} is planted into the reference engine only; leave it out with {THEIRS}")
+    known = transformers.check(candidate)
+    most = torch.get_num_threads()
+    torch.set_num_threads(1)  # as above
+    device = known.options.get("device", "cpu")
+    model = transformers.load_target(asked.model or reference.EMBEDDED / "target", asked.dtype or DTYPE, device)
+    torch.set_num_threads(threads(model.parameters, most))
+    return {"baseline": transformers.build(baseline, model), "candidate": transformers.build(known, model)}
+
+
+def threads(parameters: int, most: int) -> int:
+    """Threads for one step: small models lose by sharing a step among cores, and lose tenfold when cores are busy."""
+    return 1 if parameters < SMALL_MODEL else most
+
+
+@contextmanager
+def _served(path: Path, logs: Path, suite: Suite) -> Iterator[dict[str, Any]]:
+    from .servers import arms, config
+    from .servers.target import ServerTarget
+
+    configured = config.read(path)
+    most = max(cell.batch for cell in suite.cells)
+    for role, one in configured.items():
+        if one.connection.concurrency < most:
+            told = f"concurrency is {one.connection.concurrency}, but {suite.name} asks {most} at once"
+            raise UsageError(f"{path}: {role}: {told}; raise it, and what the server takes at once")
+    if any(one.launch for one in configured.values()):
+        try:
+            logs.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputUnwritable(f"{logs} cannot be written ({error.strerror}); choose another --out") from None
+    with ExitStack() as stack:
+        found: dict[str, Any] = {
+            role: ServerTarget(
+                role=role, server=stack.enter_context(arms.opened(one, logs / f"{role}.log")), config=one
+            )
+            for role, one in configured.items()
+        }
+        refuse_unlike(found["baseline"], found["candidate"], suite)
+        yield found
+
+
+def refuse_unlike(baseline: Arm, candidate: Arm, suite: Suite) -> None:
+    """Raises UsageError where the arms differ in more than speculation: their model, or what they make of a prompt."""
+    one, other = baseline.identity()["model"], candidate.identity()["model"]
+    different = records.difference(one, other)
+    if not different:
+        first = {canary.kind: canary for canary in reversed(suite.canaries)}.values()
+        changed = [c.id for c in first if baseline.encode(c.messages) != candidate.encode(c.messages)]
+        different = f"prompt ids of {changed[0]}" if changed else None
+    if different:
+        raise UsageError(f"the arms differ in more than speculation ({different}); make all else alike")

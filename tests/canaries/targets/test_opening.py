@@ -1,0 +1,88 @@
+"""Both arms are opened on one set of weights, or behind sockets; what cannot be opened together is refused."""
+
+import pytest
+from observed import suite as small
+
+from draftgate.canaries.errors import UsageError
+from draftgate.canaries.faults.kernels import KernelByShape
+from draftgate.canaries.targets import opening
+from draftgate.suites import loader
+from gates import write
+
+
+def asked(folder, **changes):
+    """What the command line says of the arms."""
+    given = dict.fromkeys(("baseline", "candidate", "config", "model", "dtype", "fault"))
+    return opening.Asked(**given | {"logs": folder / "logs"} | changes)
+
+
+@pytest.mark.parametrize(("fault", "moved"), [(None, (False, False)), ("N03", (True, True)), ("F53", (False, True))])
+def test_a_shared_plant_is_in_both_arms_and_any_other_in_the_candidate_alone(tmp_path, fault, moved):
+    with opening.opened(asked(tmp_path, candidate="draft:k=4", fault=fault), loader.load("smoke")) as made:
+        assert moved == tuple(isinstance(made[arm].model, KernelByShape) for arm in ("baseline", "candidate"))
+        assert made["baseline"].identity()["model"] == made["candidate"].identity()["model"]
+
+
+def test_both_arms_and_the_draft_compute_in_the_dtype_asked_for(tmp_path):
+    made = opening.in_process(asked(tmp_path, dtype="bfloat16"))
+
+    told = [made[arm].identity() for arm in ("baseline", "candidate")]
+    assert ["bfloat16"] * 3 == [*(one["model"]["dtype"] for one in told), told[1]["draft"]["dtype"]]
+
+
+def test_the_default_arms_are_plain_decoding_and_the_embedded_draft(tmp_path):
+    made = opening.in_process(asked(tmp_path))
+
+    assert [made[arm].label for arm in ("baseline", "candidate")] == ["plain", "draft:k=5"]
+
+
+def test_a_configuration_opens_both_servers_and_logs_them(tmp_path):
+    config = write(tmp_path / "gate.toml")
+    with opening.opened(asked(tmp_path, config=config), small()) as made:
+        assert [made[arm].draft_length for arm in ("baseline", "candidate")] == [0, 4]
+
+    assert {path.name for path in (tmp_path / "logs").iterdir()} == {"baseline.log", "candidate.log"}
+
+
+@pytest.mark.parametrize("option", ["baseline", "candidate", "model", "dtype", "fault"])
+def test_what_a_configuration_says_is_not_said_twice(tmp_path, option):
+    config = tmp_path / "gate.toml"
+    with (
+        pytest.raises(UsageError, match=f"--{option} plain cannot be given beside --config"),
+        opening.opened(asked(tmp_path, config=config, **{option: "plain"}), small()),
+    ):
+        pass
+
+
+def test_fewer_at_once_than_the_suite_asks_is_refused_before_anything_starts(tmp_path):
+    config = write(tmp_path / "gate.toml")
+    config.write_text(config.read_text().replace("concurrency = 8", "concurrency = 2", 1))
+    with (
+        pytest.raises(UsageError, match="baseline: concurrency is 2, but smoke asks 4 at once; raise it"),
+        opening.opened(asked(tmp_path, config=config), small()),
+    ):
+        pass
+    assert not (tmp_path / "logs").exists()
+
+
+class Arm:
+    def __init__(self, model, *ids):
+        self.model, self.ids = model, ids
+
+    def identity(self):
+        return {"model": self.model}
+
+    def encode(self, messages):
+        return self.ids
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [(Arm({"dtype": "bfloat16"}, 1, 2), "dtype"), (Arm({"dtype": "float32"}, 1, 3), "prompt ids of exact-1")],
+)
+def test_arms_that_differ_in_more_than_speculation_are_refused(other, told):
+    one = Arm({"dtype": "float32"}, 1, 2)
+    opening.refuse_unlike(one, one, small())
+
+    with pytest.raises(UsageError, match=rf"more than speculation \({told}.*; make all else alike"):
+        opening.refuse_unlike(one, other, small())
