@@ -98,8 +98,8 @@ def page(real: Mapping[str, list[Feature]], shapes: Mapping[str, list[Feature]])
     return "\n".join(
         [
             f"Asked of {versions()}, serving the embedded family in float32 (`examples/*.toml`).",
-            "SGLang and TensorRT-LLM were not run: their client is tested against documented shapes only. `-` was not",
-            "asked, since the server had died of the question before ([found](found.md)).",
+            "SGLang and TensorRT-LLM were not run: their client is tested against documented shapes only.",
+            "`-` was not asked, since the server had died of an earlier question ([found](found.md)).",
             "",
             *table,
             "",

@@ -108,7 +108,9 @@ def loopback(server: str, seconds: float) -> config.ArmConfig:
     url = f"http://127.0.0.1:{PORT}"
     connection = Connection(endpoints=(Endpoint("replica 0", url),), deadline_s=60, concurrency=STREAMS)
     launch = Launch(argv=argv, limit_s=20, grace_s=5, ready=APIS[server].ready)
-    return config.ArmConfig(server=server, connection=connection, model=None, launch=launch)
+    return config.ArmConfig(
+        server=server, connection=connection, model=None, launch=launch, eos=(), logprobs=2, draft_length=0
+    )
 
 
 def page(decoding: list[Clocked], prefill: list[Clocked], streams: Streams) -> str:

@@ -235,7 +235,8 @@ class Server:
         try:
             self._run(self._transport.text("GET", self.api.ready))
         except ServerError as error:
-            return not isinstance(error, Unreachable | Dropped | Hung | ServerFailed)
+            sick = self.api.ready == "/health" and isinstance(error, ServerFailed)
+            return not (sick or isinstance(error, Unreachable | Dropped | Hung))
         return True
 
 

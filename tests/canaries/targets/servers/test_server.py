@@ -188,10 +188,20 @@ def test_a_cache_is_reset_where_it_can_be():
         server.reset()
 
 
-@pytest.mark.parametrize("status", [401, 404, 429, 503])
-def test_a_server_that_refuses_is_alive(status):
-    with served("vllm", lambda _: reply("no", status)) as (server, _):
+@pytest.mark.parametrize(
+    ("name", "status"), [("vllm", 401), ("vllm", 404), ("vllm", 429), ("openai", 401), ("openai", 503)]
+)
+def test_a_server_that_refuses_is_alive(name, status):
+    with served(name, lambda _: reply("no", status)) as (server, _):
         assert server.alive()
+
+
+def test_a_server_that_says_that_it_is_not_well_is_not_alive():
+    with served("vllm", lambda asked: reply("", 503) if asked.path == "/health" else reply({"data": []})) as (
+        server,
+        _,
+    ):
+        assert not server.alive()
 
 
 def test_a_server_is_alive_as_long_as_it_answers():

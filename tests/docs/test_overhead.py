@@ -1,0 +1,47 @@
+"""What the client costs is told by two clocks of the same answer, and by streams that are open together."""
+
+from __future__ import annotations
+
+import pytest
+
+from draftgate.canaries.targets.servers.arms import opened
+from draftgate.canaries.targets.servers.asking import Answer
+from draftgate.engine.request import Arrival, Generation
+from repository import script
+
+TIMINGS = {"predicted_per_second": 10.0, "prompt_ms": 400.0}
+
+
+@pytest.fixture(scope="module")
+def overhead():
+    return script("overhead")
+
+
+def test_tokens_after_the_first_chunk_are_counted_over_the_time_since(overhead):
+    arrivals = (Arrival(0.5, 1), Arrival(1.0, 3), Arrival(1.5, 2))
+    answer = Generation(name="r", tokens=(5,) * 6, text="", finish="length", prefill=0, arrivals=arrivals)
+    clocked = overhead.by_both(Answer(generation=answer, counted="ids", replica="r", usage={"timings": TIMINGS}))
+
+    assert clocked == (5.0, 10.0, 500.0, 400.0)
+
+
+def test_streams_of_a_server_that_paces_them_are_open_together(overhead, tmp_path):
+    with opened(overhead.loopback("llama_cpp", 0.02), tmp_path / "log") as server:
+        streams = overhead.at_once(server, 8, 10)
+
+    assert streams.together == 8
+    assert 0 < streams.chunks_s < 8 / 0.02
+
+
+def test_the_page_has_one_section_of_it(overhead, tmp_path, monkeypatch):
+    rows = [overhead.Clocked(99.0, 100.0, 505.0, 500.0)]
+    text = overhead.page(rows, rows, overhead.Streams(64, 2500.4, 0.4))
+
+    assert "decode rate 0.9900" in text
+    assert "time to first token 1.0100" in text
+    assert "2,500 chunks a second in all, with 40% of a core" in text
+
+
+def test_without_a_configuration_it_says_what_it_wants(overhead, capsys):
+    assert overhead.main([]) == 2
+    assert "GATE.toml" in capsys.readouterr().err
