@@ -64,12 +64,23 @@ def test_a_server_that_dies_leaves_its_last_lines_and_a_record_that_goes_on(run,
     assert "ready to serve vllm" in told
     before = record.read(tmp_path / "run")
     assert before.interrupted
-    assert set(before.observations) == {"configuration", "greedy-1/pairs"}
+    assert set(before.observations) == {"configuration", "greedy-1/pairs", "greedy-1/replays/lost"}
 
     status, _, _ = run(config, "--resume")
     after = record.read(tmp_path / "run")
     assert (status, after.ended) == (1, True)
     assert before.observations.items() < after.observations.items()
+    assert "was lost once, over greedy-1/replays" in (tmp_path / "run" / "summary.json").read_text(encoding="utf-8")
+
+
+def test_a_server_that_dies_twice_of_the_same_is_held_for_it(run, tmp_path):
+    config = write(tmp_path / "gate.toml", deadly=("prompt_logprobs",))
+
+    assert [run(config)[0], run(config, "--resume")[0], run(config, "--resume")[0]] == [3, 3, 1]
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text(encoding="utf-8"))
+    (answered,) = (f for cell in summary["cells"] for f in cell["findings"] if f["check"] == "answered")
+    assert (answered["status"], answered["reason"]) == ("FAIL", "BASELINE_UNSTABLE")
+    assert answered["summary"].startswith("baseline: lost over this a second time (http://127.0.0.1")
 
 
 def test_what_cannot_be_reached_writes_no_record(run, tmp_path):

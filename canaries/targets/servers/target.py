@@ -181,12 +181,14 @@ class ServerTarget:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """What is a finding about the engine is told with the arm that gave it."""
+        """What is a finding about the engine is told with the arm that gave it, and so is an engine that is gone."""
         try:
             yield
         except ServerError as error:
             if error.finding:
                 raise BrokenAnswer(self.role, str(error)) from error
+            if not self.server.alive():
+                error.lost = self.role
             raise
 
 
