@@ -28,9 +28,7 @@ class Answered(Certain):
             cell=case.cell.name,
             status=Status.FAIL if first else Status.PASS,
             reason=blamed if first else None,
-            summary=f"{first[0]}: {first[1]}"
-            if first
-            else "every answer came to its end and could be read" + _lost(case),
+            summary=(f"{first[0]}: {first[1]}" if first else "every answer came to its end") + _lost(case),
         )
 
 
