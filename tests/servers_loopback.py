@@ -39,6 +39,7 @@ class Loopback:
 
     def __init__(self, answer, *, port=0, ssl=None):
         self.answer, self.asked, self.port, self._ssl = answer, [], port, ssl
+        self.connections = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -70,6 +71,7 @@ class Loopback:
         await asyncio.gather(*others, return_exceptions=True)
 
     async def _serve(self, reader, writer):
+        self.connections += 1
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while True:
                 asked = await _read(reader)

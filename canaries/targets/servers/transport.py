@@ -11,9 +11,9 @@ import asyncio
 import json
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Self
 
 import httpx
@@ -25,7 +25,8 @@ from .sse import EventReader
 
 Take = Callable[[float, Any], None]
 _SET_UP_RETRIES = 2  # of a connection, before anything was sent: a listen queue that was full for a moment
-_LIMITS = httpx.Limits(max_keepalive_connections=0)  # servers end idle ones, some against their own promise: none waits
+_LIMITS = httpx.Limits(keepalive_expiry=2.0)  # servers end idle connections after 5 s: no request may meet that
+_LAST = {"Connection": "close"}  # of a stream: some servers end its connection against their own promise
 _AROUND = 20  # bytes on each side of one that is wrong
 _SHOWN = 300  # characters of a server's own words in a message
 _IDENTITY = {"Accept-Encoding": "identity"}  # compressed streams arrive in other portions than they were sent in
@@ -121,7 +122,7 @@ class Transport:
                 if event != "[DONE]":
                     take(seconds, self._parsed(where, event.encode()))
 
-        kind = await self._exchange("POST", path, body, replica, feed)
+        kind = await self._exchange("POST", path, body, replica, feed, _LAST)
         if "event-stream" not in kind:
             raise _not_the_api(where, kind, "server-sent events")
         if reader.left():
@@ -133,14 +134,20 @@ class Transport:
         return self.endpoints[replica].url + path
 
     async def _exchange(
-        self, method: str, path: str, body: Any, replica: int, take: Callable[[float, bytes], None]
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        replica: int,
+        take: Callable[[float, bytes], None],
+        more: Mapping[str, str] = MappingProxyType({}),
     ) -> str:
         """The content type of an answer whose body was handed to `take` as it came."""
         where, received = self.where(replica, path), _Received(take)
         async with self._free:
             try:
                 async with asyncio.timeout(self._deadline_s):
-                    return await self._sent(method, where, body, received)
+                    return await self._sent(method, where, body, received, more)
             except TimeoutError:
                 told = f"no end within {self._deadline_s:g} s; {received.count} bytes came"
                 raise Hung(where, told, "raise deadline_s, or look whether the server hangs") from None
@@ -151,9 +158,9 @@ class Transport:
                 told = f"the connection ended after {received.count} bytes of the answer ({words})"
                 raise Dropped(where, told, "look at the server's log; nothing was asked again") from None
 
-    async def _sent(self, method: str, where: str, body: Any, received: _Received) -> str:
+    async def _sent(self, method: str, where: str, body: Any, received: _Received, more: Mapping[str, str]) -> str:
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
-        headers = {} if body is None else {"Content-Type": "application/json"}
+        headers = {**more, **({} if body is None else {"Content-Type": "application/json"})}
         traced = {"trace": received.trace}
         async with self._client.stream(method, where, content=content, headers=headers, extensions=traced) as response:
             told = {name: self._words(value.encode()) for name, value in response.headers.items()}

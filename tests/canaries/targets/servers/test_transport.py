@@ -93,6 +93,23 @@ def test_a_server_that_hangs_up_after_a_stream_is_asked_again_anew():
         assert asyncio.run(asked_twice(loopback.url)) == [DOCUMENT] * 2
 
 
+def test_questions_share_a_connection_and_a_stream_has_its_own():
+    """Servers queue few new connections: thousands of questions must not each bring one."""
+
+    async def asked(url):
+        async with Transport(connection(url)) as transport:
+            for _ in range(3):
+                await transport.json("GET", "/x")
+            await transport.stream("/y", {}, lambda *_: None)
+            await transport.stream("/y", {}, lambda *_: None)
+            await transport.json("GET", "/x")
+
+    with Loopback(lambda a: stream("[DONE]") if a.path == "/y" else reply({})) as loopback:
+        asyncio.run(asked(loopback.url))
+        assert loopback.connections <= 4  # one for the questions before, one a stream, at most one for the last
+        assert [a.headers.get("connection") for a in loopback.asked if a.path == "/y"] == ["close"] * 2
+
+
 def test_arrivals_are_seconds_since_the_request_was_sent():
     with Loopback(lambda _: stream(0.05, DOCUMENT, 0.5, DOCUMENT, "[DONE]")) as loopback:
         (first, _), (last, _) = asyncio.run(_streamed(loopback.url))
