@@ -176,6 +176,6 @@ def _seen(looked: dict[str, Looked], numbers: Samples, drawn: Sequence[Drawn], d
     floor = chi_square.expected_floor(looked["first"].design.false_alarm)
     return (
         f"first tokens, or answers of {numbers.tokens}, off by a total variation of {weakest:.2f} on average over "
-        f"{len(drawn)} prompts{against}, outcomes rarer than {floor / draws:.0%} grouped; "
-        f"{looked['shared'].design.detectable:.0%} of answers with another's chance"
+        f"{len(drawn)} prompts{against}, outcomes rarer than {floor / draws:.0%} grouped, {numbers.batch} asked at once"
+        f"; {looked['shared'].design.detectable:.0%} of answers with another's chance"
     )

@@ -8,7 +8,7 @@ from arms import context, smoke
 
 from draftgate.canaries import documents
 from draftgate.canaries.observations.context import Context
-from draftgate.canaries.plan import plan
+from draftgate.canaries.plan import noise_in, plan
 from draftgate.suites import loader
 
 
@@ -81,3 +81,9 @@ def test_sampled_answers_are_asked_for_once_a_sampling_where_the_suite_requires_
     for other in (numberless, unasked):
         made = sampled.context(sampled.plain(), of=other)
         assert not [step for step in plan(made) if step.key.endswith("/samples")]
+
+
+def test_noise_that_was_measured_is_not_measured_again():
+    assert 0.5 == noise_in({"sampled/replays": {"noise": {"logits": {"again": 0.5, "alone": 0.1}}}}, sampled.CELL)
+    assert noise_in({"sampled/replays": {"broken": {}}}, sampled.CELL) is None
+    assert noise_in({}, sampled.CELL) is None
