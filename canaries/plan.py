@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..suites.suite import Cell
 from .checks.base import entry
 from .checks.law import own_batch_tokens, row_draws, table_draws
 from .checks.registry import ledger
@@ -55,9 +56,15 @@ def _samples(context: Context, *, alone: bool) -> Iterator[Step]:
             draws = partial(draws_needed, suite, cell, share)
             yield Step(
                 f"{cell.name}/samples",
-                lambda _, c=cell, n=numbers, d=draws: samples.observe(context, c, n, d),  # type: ignore[misc]
+                lambda made, c=cell, n=numbers, d=draws: samples.observe(context, c, n, d, noise_in(made, c)),  # type: ignore[misc]
                 alone=alone,
             )
+
+
+def noise_in(made: Mapping[str, Any], cell: Cell) -> float | None:
+    """The noise of plain decoding that the cell's replays have measured; None where they were not made before."""
+    replayed = made.get(f"{cell.name}/replays", {})
+    return max(replayed["noise"]["logits"].values()) if "noise" in replayed else None
 
 
 def upon(before: Mapping[str, Any], compute: Callable[[Mapping[str, Any]], Any]) -> Any:

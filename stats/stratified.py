@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TEST = "stratified.pearson"
 UNIT = "total variation, mean over prompts after grouping"
 MOST_FOR_NOISE = 4
-"""Times the draws that do without noise, made for its sake at most: noise then hides half of the effect."""
+"""Times the draws that do without noise, made for its sake at most: noise alone may then be half of the effect."""
 
 
 class Stratum(NamedTuple):
@@ -109,7 +109,8 @@ def evidence(strata: Sequence[Stratum], *, hypothesis: str, floor: float) -> Evi
 def design(strata: Sequence[Stratum], *, floor: float, false_alarm: float, miss: float) -> Design:
     """What these strata show: the smallest total variation, on average over those that show anything.
 
-    Cauchy-Schwarz as in `design.chi_square_detectable`; what noise adds may hide a fault, so it counts against it.
+    Cauchy-Schwarz as in `design.chi_square_detectable`. The distance is that from the laws as they are known; one that
+    noise alone may make is excused, and so is not seen.
     """
     rates = {"false_alarm": false_alarm / _factor(floor), "miss": miss}
     weight = math.fsum(stratum.weight for stratum in _telling(strata))
@@ -205,7 +206,7 @@ def _tail(statistic: float, freedom: int, noise: float) -> float:
 def _detectable(freedom: int, weight: float, noise: float, *, false_alarm: float, miss: float) -> float:
     if not (freedom and weight and math.isfinite(noise)):
         return math.inf
-    distance = (math.sqrt(_needed(freedom, noise, false_alarm, miss)) + math.sqrt(noise)) / math.sqrt(4 * weight)
+    distance = math.sqrt(_needed(freedom, noise, false_alarm, miss) / (4 * weight))
     return distance if distance <= 1 else math.inf
 
 

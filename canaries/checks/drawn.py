@@ -75,12 +75,13 @@ def read(observed: Mapping[str, Any], tokens: int, eos: Sequence[int]) -> list[D
     ]
 
 
-def first_tokens(one: Drawn, arm: str, *, floor: float, noise: float) -> Stratum:
+def first_tokens(one: Drawn, arm: str, *, floor: float, logits: float) -> Stratum:
     """First tokens against their law, or against the other arm's where it is unknown.
 
     A token that the law leaves out, but that was borne with as lying at its edge, counts as the rarest kept one.
+    `logits` is the noise, over the temperature.
     """
-    came = one.firsts(arm)
+    came, noise = one.firsts(arm), stratified.divergence(logits, 1)
     if one.law is None:
         other = one.firsts(OTHER[arm])
         tokens = sorted({*came, *other})
@@ -92,19 +93,20 @@ def first_tokens(one: Drawn, arm: str, *, floor: float, noise: float) -> Stratum
     return stratified.against_law(list(counts.values()), list(one.law.values()), floor=floor, noise=noise)
 
 
-def by_mass(one: Drawn, arm: str, *, floor: float, noise: float) -> Stratum:
+def by_mass(one: Drawn, arm: str, *, floor: float, logits: float) -> Stratum:
     """Answers against their masses, up to as many tokens as leave the most groups to compare.
 
     What is told apart is what the other arm drew, so that the arm that is judged has no say in it; all else is one.
     """
     longest = max(map(len, one.answers))
-    found = [_begun(one, arm, tokens, floor=floor, noise=noise) for tokens in range(longest, 0, -1)]
+    found = [_begun(one, arm, tokens, floor=floor, logits=logits) for tokens in range(longest, 0, -1)]
     return max(found, key=lambda stratum: stratum.cells)
 
 
-def _begun(one: Drawn, arm: str, tokens: int, *, floor: float, noise: float) -> Stratum:
+def _begun(one: Drawn, arm: str, tokens: int, *, floor: float, logits: float) -> Stratum:
     """The first `tokens` tokens of each answer, fewer where it ended, against their mass."""
     own, other = one.counts(arm).tolist(), one.counts(OTHER[arm]).tolist()
+    noise = stratified.divergence(logits, tokens)
     masses: dict[Tokens, float] = {}
     for number, answer in enumerate(one.answers):
         mass = float(one.masses[number][:tokens].prod())
@@ -125,12 +127,13 @@ def _begun(one: Drawn, arm: str, tokens: int, *, floor: float, noise: float) -> 
     return stratified.against_law([*listed, stray], [*probs, rest], floor=floor, noise=noise)
 
 
-def whole_answers(one: Drawn, arm: str, *, floor: float, noise: float) -> Stratum:
+def whole_answers(one: Drawn, arm: str, *, floor: float, logits: float) -> Stratum:
     """Whole answers against their masses; against the other arm's draws where too few masses are known."""
-    found = by_mass(one, arm, floor=floor, noise=noise)
+    found = by_mass(one, arm, floor=floor, logits=logits)
     if found.cells > 1:
         return found
     order = sorted(range(len(one.answers)), key=lambda number: one.answers[number])
+    noise = stratified.divergence(logits, max(map(len, one.answers)))
     counts, other = (one.counts(which)[order] for which in (arm, OTHER[arm]))
     return stratified.against_draws(counts, other, floor=floor, noise=noise)
 

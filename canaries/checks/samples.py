@@ -102,9 +102,8 @@ class SampledAnswers:
             ("baseline's answers", BASELINE, by_mass, share["baseline"] / 2),
         ):
             floor = chi_square.expected_floor(spend)
-            off = stratified.divergence(noise / case.cell.temperature, 1 if take is first_tokens else numbers.tokens)
             listed = [one for one in drawn if one.law is not None] if arm == BASELINE else drawn
-            if strata := [take(one, arm, floor=floor, noise=off) for one in listed]:
+            if strata := [take(one, arm, floor=floor, logits=noise / case.cell.temperature) for one in listed]:
                 evidence = stratified.evidence(strata, hypothesis=HYPOTHESES[test], floor=floor)
                 design = stratified.design(strata, floor=floor, false_alarm=spend, miss=miss)
                 looked[test] = Looked(evidence=evidence, design=design, effect=numbers.effect)
@@ -176,6 +175,6 @@ def _seen(looked: dict[str, Looked], numbers: Samples, drawn: Sequence[Drawn], d
     floor = chi_square.expected_floor(looked["first"].design.false_alarm)
     return (
         f"first tokens, or answers of {numbers.tokens}, off by a total variation of {weakest:.2f} on average over "
-        f"{len(drawn)} prompts{against}, outcomes rarer than {floor / draws:.0%} grouped; "
-        f"{looked['shared'].design.detectable:.0%} of answers with another's chance"
+        f"{len(drawn)} prompts{against}, outcomes rarer than {floor / draws:.0%} grouped, {numbers.batch} asked at once"
+        f"; {looked['shared'].design.detectable:.0%} of answers with another's chance"
     )

@@ -19,25 +19,24 @@ from ...stats.evidence import Evidence
 from ..observations.pairs import BASELINE, CANDIDATE
 from .drawn import Drawn
 
-EVEN = 0.5  # an answer likelier than this comes again anyway
-
 
 def shared(drawn: Sequence[Drawn], *, false_alarm: float, miss: float) -> tuple[Evidence, Design]:
     """Evidence on "no answer repeats one some rows beside it, or the one in its place a call before", and its design.
 
-    An answer's mass is at most what plain decoding's counts allow: half of `false_alarm` goes to these limits, the
-    other half to the strangest distance, times those that are looked at. Both are those of the whole question.
+    Rows are looked at up to half a call apart: what repeats with a period repeats so near. An answer's mass is at most
+    what plain decoding's counts allow: half of `false_alarm` goes to these limits, the other half to the strangest
+    distance, times those that are looked at. Both rates are those of the whole question.
     """
     calls, rows = drawn[0].drawn[CANDIDATE].shape
     limits = [_limits(one, false_alarm / 2 / (len(drawn) * calls * rows)) for one in drawn]
-    looks = {f"{row} row{'s' * (row > 1)} apart": (0, row) for row in range(1, rows)} | {"1 call apart": (1, 0)}
+    beside = {f"{row} row{'s' * (row > 1)} apart": (0, row) for row in range(1, rows // 2 + 1)}
+    looks = beside | {"1 call apart": (1, 0)}
     found, rates = [], []
-    for words, (on, beside) in looks.items():
+    for words, distance in looks.items():
         pairs = [
             (float(limit[x]), x == y)
             for one, limit in zip(drawn, limits, strict=True)
-            for x, y in one.apart(CANDIDATE, on, beside)
-            if limit[x] <= EVEN
+            for x, y in one.apart(CANDIDATE, *distance)
         ]
         rates.append([rate for rate, _ in pairs])
         hypothesis = f"answers {words} have chances of their own"

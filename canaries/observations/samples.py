@@ -21,6 +21,7 @@ from .pairs import BASELINE, CANDIDATE
 from .replays import NOISE_ROWS, noise
 
 Tokens = tuple[int, ...]
+LAWS_AT_ONCE = 64  # asked for in one call: a server may tell the whole vocabulary with each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +55,17 @@ class Seen:
         return self.answers.setdefault(tuple(map(int, answer)), len(self.answers))
 
 
-def observe(context: Context, cell: Cell, numbers: Samples, draws: Callable[[Open], int]) -> dict[str, Any]:
-    """Answers to the suite's number of open prompts, as many of each as `draws` says."""
+def observe(
+    context: Context, cell: Cell, numbers: Samples, draws: Callable[[Open], int], measured: float | None = None
+) -> dict[str, Any]:
+    """Answers to the suite's number of open prompts, as many of each as `draws` says.
+
+    `measured` is the noise between passes of plain decoding, in logits; it is measured here where it was not before.
+    """
     greedy = _greedy(context, cell, numbers)
     first = list(islice(greedy, NOISE_ROWS))
-    measured = max(noise(context, first)["logits"].values())
+    if measured is None:
+        measured = max(noise(context, first)["logits"].values())
     found: list[Place] = []
     for request, answer in (*first, *greedy):
         place = _place(context, cell, numbers, request, answer)
@@ -140,7 +147,10 @@ class Placed(NamedTuple):
 def _placed(baseline: Arm, request: Request, answers: Sequence[Tokens]) -> list[list[Placed]]:
     """Every token of the answers in its law; a law after what many answers begin with is asked for once."""
     begun = list(dict.fromkeys(answer[:place] for answer in answers for place in range(len(answer))))
-    laws = dict(zip(begun, baseline.next_law([_after(request, prefix) for prefix in begun]), strict=True))
+    laws: dict[Tokens, Mapping[int, float] | None] = {}
+    for start in range(0, len(begun), LAWS_AT_ONCE):
+        some = begun[start : start + LAWS_AT_ONCE]
+        laws.update(zip(some, baseline.next_law([_after(request, prefix) for prefix in some]), strict=True))
     return [[_in_law(laws[answer[:n]], token) for n, token in enumerate(answer)] for answer in answers]
 
 

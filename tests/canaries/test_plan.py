@@ -8,7 +8,8 @@ from arms import context, smoke
 
 from draftgate.canaries import documents
 from draftgate.canaries.observations.context import Context
-from draftgate.canaries.plan import plan
+from draftgate.canaries.plan import noise_in, plan
+from draftgate.canaries.targets.reference import ReferenceTarget
 from draftgate.suites import loader
 
 
@@ -42,7 +43,7 @@ def test_cells_of_one_sampling_share_their_known_laws():
 
 def test_an_arm_that_does_not_speculate_is_timed_and_replayed_only():
     class Plain:
-        kind, draft_length, name = "reference", 0, "plain"
+        kind, draft_length, name, capabilities = "reference", 0, "plain", ReferenceTarget.capabilities
 
     context = Context(suite=loader.load("smoke"), baseline=Plain(), candidate=Plain(), seed=0)
 
@@ -52,7 +53,7 @@ def test_an_arm_that_does_not_speculate_is_timed_and_replayed_only():
 
 def test_dialogues_are_played_where_the_suite_has_numbers_for_them_and_after_all_that_is_timed():
     class Drafting:
-        kind, draft_length, name = "reference", 4, "draft"
+        kind, draft_length, name, capabilities = "reference", 4, "draft", ReferenceTarget.capabilities
 
         def variant(self, *_, **__):
             return self
@@ -81,3 +82,9 @@ def test_sampled_answers_are_asked_for_once_a_sampling_where_the_suite_requires_
     for other in (numberless, unasked):
         made = sampled.context(sampled.plain(), of=other)
         assert not [step for step in plan(made) if step.key.endswith("/samples")]
+
+
+def test_noise_that_was_measured_is_not_measured_again():
+    assert 0.5 == noise_in({"sampled/replays": {"noise": {"logits": {"again": 0.5, "alone": 0.1}}}}, sampled.CELL)
+    assert noise_in({"sampled/replays": {"broken": {}}}, sampled.CELL) is None
+    assert noise_in({}, sampled.CELL) is None

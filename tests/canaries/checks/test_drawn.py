@@ -12,6 +12,7 @@ from draftgate.canaries.observations.pairs import BASELINE, CANDIDATE
 from draftgate.stats import stratified
 
 FLOOR = {"floor": 100, "noise": 0.0}
+QUIET = {"floor": 100, "logits": 0.0}
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def test_answers_and_first_tokens_are_counted(honest):
 
 
 def test_first_tokens_are_held_against_their_law(honest):
-    found = first_tokens(honest, CANDIDATE, **FLOOR)
+    found = first_tokens(honest, CANDIDATE, **QUIET)
 
     counts = [honest.firsts(CANDIDATE)[token] for token in range(4)]
     assert found == stratified.against_law(counts, FIRST, **FLOOR)
@@ -46,7 +47,7 @@ def test_a_token_at_the_edge_that_was_borne_with_counts_as_the_rarest_kept_one(h
     kept = type(one)(one.canary, law, one.answers, one.masses, one.ended, one.drawn)
     firsts = one.firsts(CANDIDATE)
 
-    found = first_tokens(kept, CANDIDATE, **FLOOR)
+    found = first_tokens(kept, CANDIDATE, **QUIET)
 
     assert found == stratified.against_law([firsts[0] + firsts[2] + firsts[3], firsts[1]], [0.5, 0.5], **FLOOR)
 
@@ -61,13 +62,13 @@ def test_where_no_law_is_known_arms_are_held_against_each_other(honest):
     one = unknown(honest)
     both = [[honest.firsts(arm).get(token, 0) for token in range(4)] for arm in (CANDIDATE, BASELINE)]
 
-    assert first_tokens(one, CANDIDATE, **FLOOR) == stratified.against_draws(*both, **FLOOR)
-    assert whole_answers(one, CANDIDATE, **FLOOR).weight == 200
-    assert by_mass(one, CANDIDATE, **FLOOR).cells == 1
+    assert first_tokens(one, CANDIDATE, **QUIET) == stratified.against_draws(*both, **FLOOR)
+    assert whole_answers(one, CANDIDATE, **QUIET).weight == 200
+    assert by_mass(one, CANDIDATE, **QUIET).cells == 1
 
 
 def test_whole_answers_are_held_against_their_masses(honest):
-    found = whole_answers(honest, CANDIDATE, **FLOOR)
+    found = whole_answers(honest, CANDIDATE, **QUIET)
 
     law = np.outer(FIRST, NEXT).ravel()
     assert found.weight == 400
@@ -79,7 +80,7 @@ def test_what_the_other_arm_did_not_draw_is_one_outcome():
     candidate = drawing([(0, 0)] * 150 + [(1, 0)] * 50 + [(0, 1)] * 100 + [(3, 1)] * 100)
     one = drawn(np.random.default_rng(0), drawn={CANDIDATE: candidate, BASELINE: baseline})
 
-    found = by_mass(one, CANDIDATE, floor=50, noise=0.0)
+    found = by_mass(one, CANDIDATE, floor=50, logits=0.0)
 
     assert found == stratified.against_law([150, 50, 200], [0.3, 0.18, 0.52], floor=50, noise=0.0)
 
@@ -92,10 +93,17 @@ def test_answers_too_many_to_count_are_told_apart_by_their_first_tokens():
     masses = [np.array([FIRST[first], 1e-6]) for first, _ in answers]
     one = drawn(rng, answers=answers, masses=masses, ended=np.ones(len(answers), bool), drawn=made)
 
-    found = by_mass(one, CANDIDATE, **FLOOR)
+    found = by_mass(one, CANDIDATE, **QUIET)
 
     counts = [one.firsts(CANDIDATE)[token] for token in range(4)]
     assert found.statistic == pytest.approx(stratified.against_law(counts, FIRST, **FLOOR).statistic)
+
+
+def test_noise_grows_with_the_tokens_that_are_told_apart(honest):
+    first, whole = (take(honest, CANDIDATE, floor=100, logits=0.1).noise for take in (first_tokens, whole_answers))
+
+    assert (400 * stratified.divergence(0.1, 1), 400 * stratified.divergence(0.1, 2)) == (first, whole)
+    assert whole_answers(unknown(honest), CANDIDATE, floor=100, logits=0.1).noise == whole
 
 
 def test_answers_without_an_end_are_no_outcomes_of_a_law():
@@ -105,7 +113,7 @@ def test_answers_without_an_end_are_no_outcomes_of_a_law():
     masses = [*(np.array([FIRST[a], NEXT[b]]) for a, b in ANSWERS), FIRST[:1], FIRST[1:2]]
     one = drawn(np.random.default_rng(0), answers=answers, masses=masses, ended=np.arange(10) < 8, drawn=made)
 
-    assert by_mass(one, BASELINE, **FLOOR).cells == 1
+    assert by_mass(one, BASELINE, **QUIET).cells == 1
 
 
 @pytest.mark.parametrize(("calls", "rows"), [(0, 1), (0, 2), (0, 3), (1, 0)])

@@ -27,7 +27,7 @@ def test_an_honest_record_passes_with_what_it_saw(honest):
     assert (Status.PASS, None) == (found.status, found.reason)
     assert "336 answers of at most 3 tokens to each of 3 prompts" == found.summary
     assert found.seen.startswith("first tokens, or answers of 3, off by a total variation of 0.1")
-    assert "outcomes rarer than 30% grouped; 26% of answers with another's chance" in found.seen
+    assert "outcomes rarer than 30% grouped, 4 asked at once; 18% of answers with another's chance" in found.seen
     assert all(one["detectable"] <= 0.2 for one in found.design[:2])
 
 

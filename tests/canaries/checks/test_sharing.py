@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from sampled import ANSWERS, drawn
+from sampled import drawn
 
-from draftgate.canaries.checks.sharing import EVEN, _limits, shared
+from draftgate.canaries.checks.sharing import _limits, shared
 from draftgate.canaries.observations.pairs import BASELINE, CANDIDATE
 from draftgate.stats.decision import Decision, decide
 
@@ -91,14 +91,25 @@ def test_no_mass_is_above_its_limit():
 
 
 def test_answers_that_come_again_anyway_show_nothing():
-    law = np.array([1.0, 0, 0, 0])
-    made = drawn(np.random.default_rng(0), law=law, candidate=law)
-    sure = drawn(np.random.default_rng(0), drawn={arm: np.zeros_like(drawing) for arm, drawing in made.drawn.items()})
+    one = drawn(np.random.default_rng(0))
+    sure = drawn(np.random.default_rng(0), drawn={arm: np.zeros_like(numbers) for arm, numbers in one.drawn.items()})
+
     evidence, design = shared([sure], **RATES)
 
-    assert (0, True, True) == (evidence.n, math.isnan(evidence.p_value), math.isinf(design.detectable))
+    assert (1.0, True) == (evidence.p_value, math.isinf(design.detectable))
     assert Decision.INCONCLUSIVE == decide(evidence, design, effect=EFFECT)
-    assert EVEN < _limits(sure, 1e-9)[ANSWERS.index((0, 0))]
+
+
+def test_half_a_call_is_looked_over():
+    """Rows that repeat with every period up to it are met; three rows apart of four, one pair a call would be."""
+    rng, found = np.random.default_rng(0), set()
+    for period in (1, 2, 3, 4):
+        own = rng.choice(8, size=(100, 8))
+        own = own[:, np.arange(8) % period]
+        one = drawn(rng, rows=8, drawn={BASELINE: rng.choice(8, size=(100, 8)), CANDIDATE: own})
+        found.add(shared([one], **RATES)[0].hypothesis.partition(" apart")[0])
+
+    assert {"answers 1 row", "answers 2 rows", "answers 3 rows", "answers 4 rows"} == found
 
 
 def test_a_single_row_is_held_against_the_next_call():
