@@ -148,7 +148,7 @@ def observe(context: Context, journal: records.Journal, progress: Progress) -> N
             if alone or journal.has(key):
                 progress.step(key)
                 made[key] = once(journal, key, lambda compute=compute: told(lambda: compute(made)))  # type: ignore[misc]
-        rest = {key: partial(compute, made) for key, compute, _ in planned if key not in made}
+        rest = {key: partial(told, partial(compute, made)) for key, compute, _ in planned if key not in made}
         workers.observe(rest, workers.at_once(), begin=progress.step, take=journal.add)
     finally:
         progress.close()

@@ -25,7 +25,8 @@ from ...engine.models.generate import METHODS, Assistance
 from ...engine.models.pretrained import Pretrained
 from ...engine.request import Generation, Request
 from ..contracts import Dialogue, Replay, Shape, Watched
-from ..errors import UsageError
+from ..errors import BrokenAnswer, UsageError
+from ..observations.pairs import BASELINE, CANDIDATE
 from .reference import DRAFT_LENGTH, EMBEDDED
 from .replaying import first_law, scored, stepped_shapes
 from .spec import MOST, TargetSpec
@@ -38,6 +39,8 @@ TAKES = {
     "early_exit": ("k", "exit"),
     "universal": ("k", "model"),
 }
+# How foreign code says that it cannot do what it was asked.
+_BREAKS = (LookupError, AttributeError, TypeError, ValueError, RuntimeError, AssertionError)
 DRAFTERS: Mapping[str, Callable[[int, int, Any], Drafter]] = {
     "oracle": Oracle,
     "odd-even": OddEven,
@@ -89,8 +92,18 @@ class TransformersTarget:
             raise UsageError(f"request {request.name} has stop strings, which are not asked of {NAME}; leave them out")
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
-        """Answers in the order of the requests: a batch where plain, one after another where assisted."""
-        return generate.generate(self.model, self.assistance, requests)
+        """Answers in the order of the requests: a batch where plain, one after another where assisted.
+
+        Raises BrokenAnswer where the library raises on what it was asked: it took the request and gave no answer.
+        """
+        try:
+            return generate.generate(self.model, self.assistance, requests)
+        except torch.OutOfMemoryError:
+            raise
+        except _BREAKS as error:
+            role = CANDIDATE if self.assistance.assisted else BASELINE
+            reason = (str(error).strip().splitlines() or [""])[0]
+            raise BrokenAnswer(role, f"{self.label} raised {type(error).__name__}: {reason}") from error
 
     def score(
         self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float

@@ -17,7 +17,7 @@ from transformers.generation import utils
 from draftgate.canaries.checks.base import Case
 from draftgate.canaries.checks.registry import CHECKS, ledger
 from draftgate.canaries.contracts import Status
-from draftgate.canaries.errors import UsageError
+from draftgate.canaries.errors import BrokenAnswer, UsageError
 from draftgate.canaries.observations import pairs, replays
 from draftgate.canaries.observations.context import Context
 from draftgate.canaries.targets import opening, reference, transformers
@@ -191,6 +191,18 @@ def test_greedy_answers_with_a_draft_of_another_vocabulary_are_those_of_plain_de
     assert [g.tokens for g in plain] == [g.tokens for g in found]
     assert any(r.drafted for g in found for r in g.rounds)
     assert all(r.drafted <= arm.draft_length for g in found for r in g.rounds)
+
+
+@pytest.mark.parametrize(("text", "role"), [("hf", "baseline"), ("hf:method=lookup", "candidate")])
+def test_what_the_library_raises_is_a_broken_answer_of_that_arm(text, role, monkeypatch):
+    def breaks(*_, **__):
+        raise AttributeError("no attribute\nand more")
+
+    monkeypatch.setattr(utils.GenerationMixin, "generate", breaks)
+    with pytest.raises(BrokenAnswer, match=r"raised AttributeError: no attribute$") as caught:
+        build(text).generate(requests())
+
+    assert role == caught.value.role
 
 
 def judged(cell, *checks):
