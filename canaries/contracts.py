@@ -113,7 +113,7 @@ class Watched(NamedTuple):
 
 
 class Target(Protocol):
-    """The thing under test: one arm. What it can do beside is named in `capabilities`.
+    """The thing under test: one arm. What it can do beside is named in `capabilities`, what it hides in `unseen`.
 
     "counters": `watch`; "configuration": `configuration`; "knobs", "synthetic": `variant`; "law": `on` and
     `recorded_logits`; "conversation": `dialogue`; "forks": it may be used in a forked process.
@@ -123,6 +123,7 @@ class Target(Protocol):
     kind: str
     guarantee: str
     capabilities: frozenset[str]
+    unseen: tuple[str, ...]
     eos: tuple[int, ...]
     draft_length: int
 

@@ -59,7 +59,9 @@ class RecordBroken(CannotJudge):
 
 
 class TargetUnavailable(CannotJudge):
-    """An arm cannot be reached or lacks what the suite needs."""
+    """An arm cannot be reached or lacks what the suite needs. `lost` names the arm that was there and is gone."""
+
+    lost: str | None = None
 
 
 class BrokenAnswer(CannotJudge):

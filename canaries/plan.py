@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from .checks.base import entry
 from .checks.law import own_batch_tokens, row_draws, table_draws
 from .checks.registry import ledger
-from .observations import conversation, laws, own_batch, pairs, replays, variants
+from .checks.samples import draws_needed
+from .observations import conversation, laws, own_batch, pairs, replays, samples, variants
 from .observations.context import Context
 from .observations.pairs import BASELINE, CANDIDATE
 
@@ -41,6 +42,22 @@ def plan(context: Context) -> Iterator[Step]:
             lambda made, c=cell: upon(made[f"{c.name}/pairs"], partial(replays.observe, context, c)),  # type: ignore[misc]
             alone=shared,
         )
+    yield from _samples(context, alone=shared)
+
+
+def _samples(context: Context, *, alone: bool) -> Iterator[Step]:
+    """Answers by the thousand, once for cells of one sampling."""
+    suite, kind = context.suite, context.candidate.kind
+    numbers = suite.samples
+    for cell in suite.cells if numbers else ():
+        if cell == suite.law_cell(cell) and "samples" in suite.required[kind].checks_for(cell):
+            share = ledger(suite, kind).share(entry(cell, "samples", "first"))
+            draws = partial(draws_needed, suite, cell, share)
+            yield Step(
+                f"{cell.name}/samples",
+                lambda _, c=cell, n=numbers, d=draws: samples.observe(context, c, n, d),  # type: ignore[misc]
+                alone=alone,
+            )
 
 
 def upon(before: Mapping[str, Any], compute: Callable[[Mapping[str, Any]], Any]) -> Any:

@@ -24,7 +24,7 @@ from ..suites.suite import KINDS, Suite
 from . import record as records
 from . import summary as summaries
 from . import workers
-from .errors import BrokenAnswer, UsageError
+from .errors import BrokenAnswer, TargetUnavailable, UsageError
 from .faults import registry as faults
 from .judge import judge_record
 from .observations.context import Context
@@ -32,6 +32,7 @@ from .plan import plan
 from .report.progress import Progress
 from .targets import opening
 
+LOST = "lost"  # what the note of an arm that was lost over an observation is called
 LOGS = "logs"  # folder beside the record in which launched servers write
 ALWAYS = (
     "prompts within the context, none over a few hundred tokens; no preemption or cancellation",
@@ -119,7 +120,7 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
         "fault": faults.find(options.fault).code if options.fault else None,
         "claim": options.claim,
         "eos": list(context.baseline.eos),
-        "scope": scope(suite, context.candidate.kind),
+        "scope": [*scope(suite, context.candidate.kind), *context.candidate.unseen],
         "machine": {
             "processor": _processor(),
             "cores": os.cpu_count(),
@@ -146,11 +147,27 @@ def observe(context: Context, journal: records.Journal, progress: Progress) -> N
         for key, compute, alone in planned:
             if alone or journal.has(key):
                 progress.step(key)
-                made[key] = journal.step(key, lambda compute=compute: told(lambda: compute(made)))  # type: ignore[misc]
+                made[key] = once(journal, key, lambda compute=compute: told(lambda: compute(made)))  # type: ignore[misc]
         rest = {key: partial(compute, made) for key, compute, _ in planned if key not in made}
         workers.observe(rest, workers.at_once(), begin=progress.step, take=journal.add)
     finally:
         progress.close()
+
+
+def once(journal: records.Journal, key: str, compute: Callable[[], Any]) -> Any:
+    """The observation `key`. An arm that is lost over it is noted; lost over it again, that is the observation.
+
+    Raises what the arm's loss raised, in either case: it takes a resumed run, with a new server, to go on.
+    """
+    try:
+        return journal.step(key, compute)
+    except TargetUnavailable as error:
+        if error.lost:
+            noted = f"{key}/{LOST}"
+            again = journal.has(noted)
+            words = {"arm": error.lost, "told": f"lost over this{' a second time' if again else ''} ({error})"}
+            journal.add(key if again else noted, records.timed(lambda: {"broken": words} if again else words))
+        raise
 
 
 def told(compute: Callable[[], Any]) -> Any:

@@ -53,6 +53,7 @@ QUESTIONS = {  # a check's question in one line; a test holds the names against 
     "law": "Does a whole round follow the exact law, on a table and on rows recorded from the model?",
     "pit": "Do the timed tokens follow plain decoding's law at their own prefix?",
     "support": "Does every token lie within top-k and top-p?",
+    "samples": "Do answers asked for by the hundred follow the plain law, each with a chance of its own?",
     "configuration": "Is no synthetic acceptance and no lossy rule switched on, and does the baseline draft nothing?",
     "answered": "Could every answer be read, to its end?",
     "speed": "How fast, in interleaved pairs, beside plain against plain?",

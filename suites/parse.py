@@ -33,6 +33,7 @@ from .suite import (
     Loops,
     Noise,
     Required,
+    Samples,
     SpeedNumbers,
     StrikeOut,
     Suite,
@@ -69,6 +70,7 @@ TABLES: dict[str, Any] = {
 OPTIONAL: dict[str, Any] = {
     "conversation": Conversation,
     "loops": Loops,
+    "samples": Samples,
 }  # tables of checks of the same name, there if required
 
 
@@ -259,6 +261,9 @@ def _tables(place: Place, built: Suite) -> None:
         )
     if built.loops and built.loops.shortest > built.loops.longest:
         place.fail("loops.shortest is more than loops.longest; no phrase has such a length")
+    shortest = min((cell.tokens for cell in built.cells if not cell.greedy), default=0)
+    if built.samples and built.samples.tokens > shortest > 0:
+        place.fail(f"samples asks for {built.samples.tokens} tokens, a sampled cell for {shortest}; ask for fewer")
 
 
 def _conform(name: str, document: Any, place: Place) -> None:

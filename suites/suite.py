@@ -188,6 +188,27 @@ class Loops:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """Many answers to few prompts: `tokens` tokens each, asked `batch` at a time from either arm.
+
+    `prompts` canaries, each continued from the place in the baseline's greedy answer where its choice is most open:
+    where tokens other than the likeliest have a mass of `least_open` at least. `effect` is the total variation, on
+    average over prompts, that must be seen in first tokens and in whole answers; `shared_effect` the share of answers
+    that repeat another's chance. `confidence` is that of the temperature's interval, `false_discovery` the expected
+    share of wrong ones among the places that are named: both are shown and not judged.
+    """
+
+    prompts: int
+    least_open: float
+    tokens: int
+    batch: int
+    effect: float
+    shared_effect: float
+    confidence: float
+    false_discovery: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Census:
     """How near plain greedy decoding came to a tie when the suite was frozen, in logits.
 
@@ -218,7 +239,8 @@ class Required:
 class Suite:
     """Everything one run asks and is designed with. `digest` is its identity; `required` is keyed by target kind.
 
-    `conversation` and `loops` are None in suites that do not require these checks, `census` where none was taken.
+    `conversation`, `loops` and `samples` are None in suites that do not require these checks, `census` where none was
+    taken.
     """
 
     name: str
@@ -239,6 +261,7 @@ class Suite:
     required: Mapping[str, Required]
     conversation: Conversation | None = None
     loops: Loops | None = None
+    samples: Samples | None = None
     census: Census | None = None
 
     def of_kind(self, kind: str) -> tuple[Canary, ...]:

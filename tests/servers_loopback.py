@@ -15,6 +15,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 
 DROP = object()  # a reset, as from a process that was killed
@@ -447,11 +448,13 @@ def kind(name, **changes):
     return made
 
 
-def mortal(engine, deadly):
-    """An engine whose process is killed by a request that has the field `deadly`."""
+def mortal(engine, deadly, marker=None):
+    """An engine whose process is killed by a request that has the field `deadly`; once, if it can leave a marker."""
 
     def answer(asked):
-        if deadly in asked.body:
+        if deadly in asked.body and not (marker and Path(marker).exists()):
+            if marker:
+                Path(marker).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return engine(asked)
 
@@ -463,10 +466,10 @@ def paced(engine, seconds):
     return lambda asked: (sent for part in engine(asked) for sent in (part, seconds))
 
 
-if __name__ == "__main__":  # KIND PORT [DEADLY [SECONDS]]
+if __name__ == "__main__":  # KIND PORT [DEADLY [SECONDS [MARKER]]]
     sys.stdout.write(f"ready to serve {sys.argv[1]}\n")
     sys.stdout.flush()
-    deadly, seconds = (sys.argv[3:] + ["", "0"][len(sys.argv) - 3 :])[:2]
-    engine = mortal(kind(sys.argv[1]), deadly) if deadly else kind(sys.argv[1])
+    deadly, seconds, marker = (sys.argv[3:] + ["", "0", ""][len(sys.argv) - 3 :])[:3]
+    engine = mortal(kind(sys.argv[1]), deadly, marker) if deadly else kind(sys.argv[1])
     with Loopback(paced(engine, float(seconds)) if float(seconds) else engine, port=int(sys.argv[2])):
         threading.Event().wait()

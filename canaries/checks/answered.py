@@ -28,8 +28,14 @@ class Answered(Certain):
             cell=case.cell.name,
             status=Status.FAIL if first else Status.PASS,
             reason=blamed if first else None,
-            summary=f"{first[0]}: {first[1]}" if first else "every answer came to its end and could be read",
+            summary=(f"{first[0]}: {first[1]}" if first else "every answer came to its end") + _lost(case),
         )
+
+
+def _lost(case: Case) -> str:
+    """Which arms were lost over what, and not again when a resumed run asked anew."""
+    lost = {key: note["arm"] for key, note in case.observations.items() if key.endswith("/lost")}
+    return "".join(f"; the {arm} was lost once, over {key.removesuffix('/lost')}" for key, arm in lost.items())
 
 
 def broken_in(case: Case) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ STATUS = {
     Decision.INCONCLUSIVE: Status.INCONCLUSIVE,
 }
 NOT_MADE = "the record holds no observation for this check; run again"
-LAW = frozenset({"table", "rows"})  # made once for all cells with the same sampling parameters
+LAW = frozenset({"table", "rows", "samples"})  # made once for all cells with the same sampling parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from ...engine.request import Generation
 from ..observations.answers import by_arm
 from ..observations.pairs import BASELINE, CANDIDATE
 from ..observations.replays import NOISE_ROWS
+from . import drawn
 from .algebra import complaint
 from .base import Case
 from .counted import COUNTS
@@ -120,6 +121,18 @@ RUN = {
     "counters": Optional(COUNTERS),
 }
 SWITCH = {"kind": text, "text": text}
+OF_ARMS = (BASELINE, CANDIDATE)
+PROMPT = {
+    "canary": text,
+    "prefix": [count],
+    "law": Missing([(count, amount)]),
+    "answers": [[count]],
+    "below": [[mass]],
+    "prob": [[mass]],
+    "outside": [[mark]],
+    **{arm: [[count]] for arm in OF_ARMS},
+    "again": {arm: [count] for arm in OF_ARMS},
+}
 SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tuple just these; ... is any key
     "pairs": {"groups": [{"canaries": [text], "runs": [RUN]}]},
     "replays": {
@@ -134,7 +147,8 @@ SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tup
     "table": TABLE,
     "own_batch": {"answers": [[count]]},
     "recorded": {"canary": text, "target": [[log_mass]], "draft": [[log_mass]]},
-    "configuration": {arm: {"reported": anything, "switches": [SWITCH]} for arm in (BASELINE, CANDIDATE)},
+    "configuration": {arm: {"reported": anything, "switches": [SWITCH]} for arm in OF_ARMS},
+    "samples": {"draws": count, "noise": amount, "open": count, "prompts": [PROMPT]},
     "rows": {"draws": above, "short": count, "counts": [[count]]},
 }
 
@@ -260,6 +274,7 @@ _CONTRARY: Mapping[str, Callable[[Case], str | None]] = {
     "synthetic": lambda case: _variants(case, "synthetic", case.suite.synthetic.tokens),
     "conversation": _conversation,
     "recorded": _recorded,
+    "samples": lambda case: drawn.contrary(case.observed("samples")),
 }
 
 

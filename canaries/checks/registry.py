@@ -21,6 +21,7 @@ from .law import LawOfARound
 from .loops import Degenerate
 from .noise import Noise
 from .pit import PlaceInTheLaw
+from .samples import SampledAnswers
 from .speed import Speed
 from .support import Support
 from .tools import flaw_of_calls
@@ -47,6 +48,7 @@ _ALL: tuple[Check, ...] = (
     LawOfARound(),
     PlaceInTheLaw(),
     Support(),
+    SampledAnswers(),
     Configuration(),
     Answered(),
     Speed(),

@@ -15,10 +15,12 @@ from ...suites.suite import Canary
 from ..observations import laws, own_batch
 from ..observations.answers import by_arm, fork, forks
 from ..observations.pairs import BASELINE, CANDIDATE, order
+from ..observations.samples import Open
 from . import ranges
 from .base import NOT_MADE, Case
 from .forking import noise_of
 from .law import own_batch_tokens
+from .samples import draws_needed
 
 RESTS_ON = {"replays": "pairs", "rows": "recorded"}  # what an observation was made from
 REPLAYED = ("margin", "gap", "below", "prob", "outside")
@@ -177,6 +179,39 @@ def rows(case: Case) -> bool:
     )
 
 
+def samples(case: Case) -> bool:
+    """As many prompts as were open, each drawn from as often as the design asks, every answer placed in its law."""
+    numbers, found = case.suite.samples, case.observed("samples")
+    if numbers is None:
+        return False
+    prompts, known = found["prompts"], sum(one["law"] is not None for one in found["prompts"])
+    names = [one["canary"] for one in prompts]
+    share = case.law.share("samples", "first")
+    planned = draws_needed(case.suite, case.cell, share, Open(known, len(prompts) - known, found["noise"]))
+    return (
+        len(prompts) == found["open"] <= numbers.prompts
+        and len(set(names)) == len(names)
+        and set(names) <= {canary.id for canary in case.suite.canaries}
+        and found["draws"] == planned
+        and all(_sampled(one, planned // numbers.batch, numbers.batch, numbers.tokens) for one in prompts)
+    )
+
+
+def _sampled(one: Mapping[str, Any], calls: int, batch: int, tokens: int) -> bool:
+    """Whether both arms made all calls, and each of the different answers came and was placed token by token."""
+    answers = [tuple(answer) for answer in one["answers"]]
+    made = [*one[BASELINE], *one[CANDIDATE]]
+    again = list(one["again"].values())
+    return (
+        len(one[BASELINE]) == len(one[CANDIDATE]) == calls
+        and all(len(call) == batch for call in [*made, *again])
+        and {number for call in [*made, *again] for number in call} == set(range(len(answers)))
+        and len(set(answers)) == len(answers)
+        and all(len(answer) <= tokens for answer in answers)
+        and all([len(row) for row in one[name]] == list(map(len, answers)) for name in ("below", "prob", "outside"))
+    )
+
+
 def _cover(found: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[int]]) -> bool:
     """Whether there is a replay for each answer and, in it, a number for each token."""
     return len(found) == len(answers) and all(
@@ -205,4 +240,5 @@ _WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "table": table,
     "own_batch": answers_at_own_batch,
     "rows": rows,
+    "samples": samples,
 }

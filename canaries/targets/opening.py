@@ -100,6 +100,7 @@ def threads(parameters: int, most: int) -> int:
 
 @contextmanager
 def _served(path: Path, logs: Path, suite: Suite) -> Iterator[dict[str, Any]]:
+    from ...engine.models.pretrained import read_words
     from .servers import arms, config
     from .servers.target import ServerTarget
 
@@ -115,12 +116,11 @@ def _served(path: Path, logs: Path, suite: Suite) -> Iterator[dict[str, Any]]:
         except OSError as error:
             raise OutputUnwritable(f"{logs} cannot be written ({error.strerror}); choose another --out") from None
     with ExitStack() as stack:
-        found: dict[str, Any] = {
-            role: ServerTarget(
-                role=role, server=stack.enter_context(arms.opened(one, logs / f"{role}.log")), config=one
-            )
-            for role, one in configured.items()
-        }
+        found: dict[str, Any] = {}
+        for role, one in configured.items():
+            words = read_words(one.tokenizer) if one.tokenizer else None
+            server = stack.enter_context(arms.opened(one, logs / f"{role}.log", words.decode if words else None))
+            found[role] = ServerTarget(role=role, server=server, config=one, words=words)
         refuse_unlike(found["baseline"], found["candidate"], suite)
         yield found
 

@@ -54,6 +54,7 @@ class ReferenceTarget:
     strategies: Strategies = field(default_factory=Strategies)
 
     kind = "reference"
+    unseen = ()
     capabilities = frozenset({"forks", "knobs", "synthetic", "law", "conversation"})
 
     @property

@@ -7,7 +7,7 @@ too: the identity says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from typing import Any
 import torch
 
 from ...engine.decoding.prefill import refuse
-from ...engine.drafters.synthetic import Adversary, OddEven, Oracle
+from ...engine.drafters.base import Drafter
+from ...engine.drafters.synthetic import Adversary, OddEven, Oracle, Uniform
 from ...engine.errors import ModelRefused, VocabularyMismatch
 from ...engine.models import generate, pretrained
 from ...engine.models.base import Logits
@@ -37,7 +38,12 @@ TAKES = {
     "early_exit": ("k", "exit"),
     "universal": ("k", "model"),
 }
-DRAFTERS = {"oracle": Oracle, "odd-even": OddEven, "adversary": Adversary}
+DRAFTERS: Mapping[str, Callable[[int, int, Any], Drafter]] = {
+    "oracle": Oracle,
+    "odd-even": OddEven,
+    "adversary": Adversary,
+    "uniform": lambda vocabulary, k, _: Uniform(vocabulary, k),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,7 @@ class TransformersTarget:
 
     name = NAME
     kind = "transformers"
+    unseen = ()
 
     @property
     def guarantee(self) -> str:
@@ -100,13 +107,18 @@ class TransformersTarget:
         return [first_law(self._forced, request) for request in requests]
 
     def variant(self, method: str, **options: Any) -> TransformersTarget:
-        """The same method at another draft length `k`; or the same verifier, with one that knows `answers` drafting."""
-        assistance = replace(self.assistance, k=int(options["k"]))
-        if method != self.name:
-            drafter = DRAFTERS[method](self.model.vocabulary, assistance.k, options["answers"])
-            assistance = Assistance(method="lookup", k=assistance.k, drafter=drafter)
-            return replace(self, assistance=assistance, spread=1)
-        return replace(self, assistance=assistance)
+        """The same method at another draft length `k`; or another drafter before the same verifier."""
+        k = int(options["k"])
+        if method == self.name:
+            return replace(self, assistance=replace(self.assistance, k=k))
+        if method == "self":
+            return replace(self, assistance=Assistance(method="early_exit", k=k, exit=self._layers), spread=1)
+        drafter = DRAFTERS[method](self.model.vocabulary, k, options["answers"])
+        return replace(self, assistance=Assistance(method="lookup", k=k, drafter=drafter), spread=1)
+
+    @property
+    def _layers(self) -> int:
+        return int(self.model.model.config.get_text_config().num_hidden_layers)
 
     def watch(self, requests: Sequence[Request]) -> Watched:
         """Not offered: rounds are told instead."""

@@ -107,7 +107,6 @@ class _Watch:
     rounds: list[Round] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._layers = self.model.config.get_text_config().num_hidden_layers
         self._shown: list[int] = []
         self._begun = False
 
@@ -134,10 +133,8 @@ class _Watch:
         """Nothing more will come."""
 
     def _saw(self, _: object, __: tuple[object, ...], given: dict[str, Any]) -> None:
-        """Notes the drafts of a pass; passes of fewer layers are drafting itself."""
-        if self.model.config.get_text_config().num_hidden_layers == self._layers:
-            before = 1 if self.rounds else self.prompt
-            self._shown = given["input_ids"][0, before:].tolist()
+        """Notes the drafts of a pass; where the model drafts for itself, the last pass before tokens come counts."""
+        self._shown = given["input_ids"][0, 1 if self.rounds else self.prompt :].tolist()
 
 
 def _common(drafted: list[int], came: list[int]) -> int:

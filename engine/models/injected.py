@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from ..drafters.base import Drafter, Situation
+from ..randomness import CounterRandomness, Purpose
 from ..request import Request
 
 _METHOD = "_get_candidate_generator"
@@ -49,7 +50,9 @@ class _Candidates:
             requests=[self._request],
             contexts=[context],
             limits=[min(self._drafter.length, self._request.max_tokens - done - 1)],
-            chance=np.zeros((1, 0)),
+            chance=CounterRandomness().uniforms(
+                np.array([self._request.seed]), np.array([self._rounds]), Purpose.DRAFT, self._drafter.length
+            ),
             rounds=[self._rounds],
         )
         (tree,) = self._drafter.draft(situation)

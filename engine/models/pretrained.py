@@ -41,22 +41,20 @@ class Parts(NamedTuple):
     source: Mapping[str, Any]
 
 
-class Pretrained:
-    """A causal LM and its tokenizer, in evaluation mode; nothing is asked of its architecture."""
+class Words:
+    """A tokenizer and its chat template; `name` stands in messages."""
 
-    def __init__(self, model: Any, tokenizer: Any, source: Mapping[str, Any]) -> None:
-        self.model = model.eval()
+    def __init__(self, tokenizer: Any, name: str) -> None:
         self.tokenizer = tokenizer
-        self.vocabulary = int(model.config.vocab_size)
-        self.positions = _reach(model.config)
-        self.dtype: torch.dtype = model.dtype  # what the model computes in
-        self.device: torch.device = model.device
-        self._source = dict(source)
-        self._ends = getattr(model.generation_config, "eos_token_id", None)
+        self.name = name
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of some tokens, special tokens left out."""
         return str(self.tokenizer.decode(list(tokens), skip_special_tokens=True))
+
+    def tokens(self, text: str) -> tuple[int, ...]:
+        """The ids of a text as it is."""
+        return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def encode(self, messages: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
         """Prompt ids by the model's chat template; without a template, the text of one user turn as it is.
@@ -73,15 +71,28 @@ class Pretrained:
             raise self._unfit(f"has a chat template that refuses it ({error})", messages) from error
         if not all(_said(m["content"].strip(), text) for m in messages if m["role"] != "assistant"):
             raise self._unfit("has a chat template that leaves out or changes what was said", messages)
-        return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+        return self.tokens(text)
 
     def _unfit(self, why: str, messages: Sequence[Mapping[str, str]]) -> TemplateUnfit:
         roles = ", ".join(m["role"] for m in messages)
-        name = self._source.get("model", type(self.model).__name__)
         return TemplateUnfit(
-            f"the model {name} {why}: a conversation of {roles} cannot be asked of it; choose a suite of single user "
-            "turns, or give the folder a chat template for these"
+            f"the model {self.name} {why}: a conversation of {roles} cannot be asked of it; choose a suite of single "
+            "user turns, or give the folder a chat template for these"
         )
+
+
+class Pretrained(Words):
+    """A causal LM and its tokenizer, in evaluation mode; nothing is asked of its architecture."""
+
+    def __init__(self, model: Any, tokenizer: Any, source: Mapping[str, Any]) -> None:
+        super().__init__(tokenizer, str(source.get("model", type(model).__name__)))
+        self.model = model.eval()
+        self.vocabulary = int(model.config.vocab_size)
+        self.positions = _reach(model.config)
+        self.dtype: torch.dtype = model.dtype  # what the model computes in
+        self.device: torch.device = model.device
+        self._source = dict(source)
+        self._ends = getattr(model.generation_config, "eos_token_id", None)
 
     @property
     def eos(self) -> tuple[int, ...]:
@@ -153,6 +164,19 @@ def read(path: str | Path, dtype: torch.dtype = torch.float32) -> Parts:
     if not tokenizer("a", add_special_tokens=False)["input_ids"]:  # what transformers makes up where no file is
         raise ModelMissing(f"the model at {path} cannot be loaded: its tokenizer knows no text")
     return Parts(model, tokenizer, {"model": path.name, "weights_sha256": _digest(path)})
+
+
+def read_words(path: str | Path) -> Words:
+    """The tokenizer in a local folder, without weights. Raises ModelMissing with one line."""
+    path = Path(path)
+    if not any((path / name).is_file() for name in TOKENIZER_FILES):
+        raise ModelMissing(f"no tokenizer at {path}; name a folder that holds tokenizer.json")
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
+    except _UNREADABLE as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ModelMissing(f"the tokenizer at {path} cannot be loaded: {reason}") from error
+    return Words(tokenizer, path.name)
 
 
 def _complete(path: Path) -> None:

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import dialogues
+import sampled
 from arms import context, smoke
 
+from draftgate.canaries import documents
 from draftgate.canaries.observations.context import Context
 from draftgate.canaries.plan import plan
 from draftgate.suites import loader
@@ -62,3 +64,20 @@ def test_dialogues_are_played_where_the_suite_has_numbers_for_them_and_after_all
 
     assert "conversation" == planned[0][planned[0].index("synthetic") + 1]
     assert [key for key in planned[0] if key != "conversation"] == planned[1]
+
+
+def test_sampled_answers_are_asked_for_once_a_sampling_where_the_suite_requires_them_of_that_kind():
+    twin = replace(sampled.CELL, name="twin", batch=1)
+    of = replace(sampled.suite(), cells=(sampled.CELL, twin))
+    made = sampled.context(sampled.plain(), of=of)
+    steps = {step.key: step for step in plan(made)}
+
+    assert ["sampled/samples"] == [key for key in steps if key.endswith("/samples")]
+    assert not steps["sampled/samples"].alone  # the reference engine may be used in a forked process
+    assert sampled.observe(made) == documents.decode(documents.encode(steps["sampled/samples"].compute({})))
+
+    numberless = replace(of, samples=None)
+    unasked = replace(of, required=loader.load("smoke").required)
+    for other in (numberless, unasked):
+        made = sampled.context(sampled.plain(), of=other)
+        assert not [step for step in plan(made) if step.key.endswith("/samples")]

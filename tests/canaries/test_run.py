@@ -91,7 +91,7 @@ def test_an_interrupted_run_is_resumed_from_what_it_observed(interrupted, small,
 
     after = record.read(copy)
     assert (True, False) == (before.interrupted, before.ended)
-    assert ["loading the models", *before.observations] == steps[:-1]
+    assert ["opening both arms", *before.observations] == steps[:-1]
     assert before.observations.items() <= after.observations.items()
     assert (True, False) == (after.ended, after.interrupted)
     assert resumed == run.judge_record(after)

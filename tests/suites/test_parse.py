@@ -165,17 +165,31 @@ def test_a_wrong_line_of_a_kind_is_refused_in_one_line(folder, kind, changes, ex
 
 
 CONVERSATION = "[conversation]\nprompts = 1\nturns = 3\ntokens = 8\neffect = 0.5\n\n[required.reference]"
+SAMPLES = """[samples]
+prompts = 3
+least_open = 0.25
+tokens = 4
+batch = 8
+effect = 0.1
+shared_effect = 0.25
+confidence = 0.95
+false_discovery = 0.01
+
+[required.reference]"""
 LOOPS = "[loops]\nshortest = 2\nlongest = 8\ntimes = 3\neffect = 0.5\n\n[required.reference]"
 
 
 def test_tables_of_numbers_are_there_where_they_are_written_and_only_there(folder, rewrite):
     assert (None, None, ()) == (check(folder).conversation, check(folder).loops, check(folder).dialogues)
-    rewrite("suite.toml", "[required.reference]", CONVERSATION.replace("[required.reference]", LOOPS))
+    assert check(folder).samples is None
+    tables = CONVERSATION.replace("[required.reference]", LOOPS).replace("[required.reference]", SAMPLES)
+    rewrite("suite.toml", "[required.reference]", tables)
     freeze(with_line(folder, "multi_turn"), unreleased=True)
 
     built = check(folder)
     assert (Conversation(prompts=1, turns=3, tokens=8, effect=0.5), 8) == (built.conversation, built.loops.longest)
     assert ["x"] == [canary.id for canary in built.dialogues]
+    assert (0.25, 4, 8) == (built.samples.least_open, built.samples.tokens, built.samples.batch)
 
 
 @pytest.mark.parametrize(
@@ -187,6 +201,18 @@ def test_tables_of_numbers_are_there_where_they_are_written_and_only_there(folde
         ("[required.reference]", LOOPS.replace("= 2", "= 9"), "loops.shortest is more than loops.longest"),
         ("[required.reference]", CONVERSATION.replace("turns = 3", "turns = 1"), "conversation.turns: 1 is less than"),
         ("[required.reference]", LOOPS.replace("effect = 0.5", ""), "loops: 'effect' is a required property"),
+        ("sampled = [", 'sampled = ["samples",', "samples is required, but there is no table [samples]; add its"),
+        (
+            "[required.reference]",
+            SAMPLES.replace("tokens = 4", "tokens = 999"),
+            "samples asks for 999 tokens, a sampled cell for",
+        ),
+        ("[required.reference]", SAMPLES.replace("batch = 8\n", ""), "samples: 'batch' is a required property"),
+        (
+            "[required.reference]",
+            SAMPLES.replace("open = 0.25", "open = 1.5"),
+            "samples.least_open: 1.5 is greater than or equal",
+        ),
     ],
 )
 def test_a_check_without_its_numbers_is_refused(folder, rewrite, old, new, expected):

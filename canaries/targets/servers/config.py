@@ -32,7 +32,7 @@ _OWN = {
     },
     "candidate": {"draft_length": "how many tokens it drafts in a round, at most"},
 }
-_OPTIONAL = ("model", "key_env", "ca_file", "launch")
+_OPTIONAL = ("model", "tokenizer", "key_env", "ca_file", "launch")
 _LAUNCH_NEEDED = {"argv": "the command as a list", "limit_s": "seconds until it must be ready", "grace_s": "seconds to stop in"}  # fmt: skip  # noqa: E501
 _LAUNCH_OPTIONAL = ("env", "ready", "stop")
 _STOPS = ("SIGTERM", "SIGINT", "SIGQUIT")
@@ -49,6 +49,7 @@ class ArmConfig:
     eos: tuple[int, ...]
     logprobs: int
     draft_length: int
+    tokenizer: Path | None = None
 
 
 def read(path: Path) -> dict[str, ArmConfig]:
@@ -110,6 +111,7 @@ def _arm(table: _Table, own: Mapping[str, str]) -> ArmConfig:
             raise UsageError(f"{table.where}: launch cannot see when an https server is ready; start it yourself")
         if len(connection.endpoints) != 1:
             raise UsageError(f"{table.where}: launch starts one server, and url names several; give one url")
+    tokenizer = table.get("tokenizer", _text, "the folder of a tokenizer")
     return ArmConfig(
         server=server,
         connection=connection,
@@ -120,6 +122,7 @@ def _arm(table: _Table, own: Mapping[str, str]) -> ArmConfig:
         draft_length=table.get(
             "draft_length", lambda v: _whole(v) and v <= MOST, f"a whole number from 1 to {MOST}", 0
         ),
+        tokenizer=Path(expanded(tokenizer, f"{table.where}: tokenizer")) if tokenizer else None,
     )
 
 

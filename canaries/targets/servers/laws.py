@@ -34,6 +34,15 @@ class Listed(NamedTuple):
     logprobs: Floats
 
 
+def numbered(told: TokenLogprob) -> TokenLogprob:
+    """The same with numbers for tokens that are named by their text: in the order of the texts, unlisted ones last."""
+    if not any(isinstance(key, str) for key in told.best):
+        return told
+    texts = sorted(map(str, told.best))
+    place = texts.index(str(told.token)) if str(told.token) in texts else len(texts)
+    return TokenLogprob(place, told.logprob, {i: told.best[text] for i, text in enumerate(texts)})
+
+
 def listed(best: Mapping[int, float], most: int, where: str) -> Listed:
     """The `most` best of what is told. Raises Lacking for fewer than two, which tell of no gap."""
     kept = sorted(heapq.nlargest(most, best.items(), key=lambda item: (item[1], -item[0])))
@@ -82,6 +91,7 @@ def placed(told: TokenLogprob, sampling: Sampling, slack: float, most: int, wher
 
     A token that is not listed is at least as far from the best as the last one listed.
     """
+    told = numbered(told)
     best, token = listed(told.best, most, where), int(told.token)
     own = told.logprob if math.isfinite(told.logprob) else float(best.logprobs.min())
     top = np.sort(best.logprobs)[::-1]

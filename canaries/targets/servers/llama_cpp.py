@@ -37,6 +37,7 @@ class LlamaCpp(OpenAI):
     configuration = (Call("GET", "/props"),)
     salted = True
     several = True
+    ids_told = True
     filters = True
     tokenizing = Tokenizing(
         "/tokenize",

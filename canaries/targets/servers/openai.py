@@ -48,6 +48,7 @@ class OpenAI:
     switches: ClassVar[tuple[Switch, ...]] = ()
     salted: ClassVar[bool] = False
     drained: ClassVar[bool] = False  # whether reading the counters empties them
+    ids_told: ClassVar[bool] = False  # whether answers carry ids
     whole: ClassVar[bool] = False  # whether one request scores a whole answer
     several: ClassVar[bool] = False  # whether a body of the server's own asks for n answers at once
     filters: ClassVar[bool] = False  # whether top_k, min_p and stop ids can be asked for

@@ -30,11 +30,20 @@ _REPORT = "report it to the server's authors"
 class Server:
     """An open arm. `launched` is what is known of its command line and environment, when it was launched here.
 
+    `spell` gives the text of ids, where a tokenizer is at hand: some servers name tokens by their text alone.
+
     Use as a context manager. Raises ServerError from everything that asks.
     """
 
-    def __init__(self, api: OpenAI, connection: Connection, model: str | None = None, launched: Any = None) -> None:
-        self.api = api
+    def __init__(
+        self,
+        api: OpenAI,
+        connection: Connection,
+        model: str | None = None,
+        launched: Any = None,
+        spell: Callable[[Sequence[int]], str] | None = None,
+    ) -> None:
+        self.api, self._spell = api, spell
         self._model, self._launched = model, launched
         self._loop = asyncio.Runner()
         self._transport = self._loop.run(_made(connection))
@@ -136,9 +145,11 @@ class Server:
 
     def _step(self, token: int, told: Answer) -> TokenLogprob:
         listed = told.logprobs[0].best if told.logprobs else {}
-        if listed and not any(isinstance(key, int) for key in listed):
-            raise Unsupported(self.api.name, "its logprobs name tokens by text only", "score by another server")
-        return TokenLogprob(token, float(listed.get(token, float("nan"))), listed)
+        by_text = bool(listed) and not any(isinstance(key, int) for key in listed)
+        if by_text and self._spell is None:
+            raise Unsupported(self.api.name, "its logprobs name tokens by text only", "name a tokenizer folder")
+        name = self._spell((token,)) if by_text and self._spell else token
+        return TokenLogprob(name, float(listed.get(name, float("nan"))), listed)
 
     def encode(self, messages: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
         """Prompt ids of a conversation, the assistant's turn opened, by the server's own template and tokenizer."""

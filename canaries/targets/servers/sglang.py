@@ -31,6 +31,7 @@ class SGLang(OpenAI):
     configuration = (Call("GET", "/get_server_info"),)
     reset = Call("POST", "/flush_cache")
     tokenizing = Tokenizing("/v1/tokenize", "prompt", "/v1/detokenize", "text")
+    ids_told = True
     filters = True
     whole = True
     switches = (

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from ....engine.request import Generation, Request
+from ....engine.models.pretrained import Words
+from ....engine.request import Arrival, Generation, Request
 from ...contracts import Replay, Shape, Watched
 from ...errors import BrokenAnswer
 from .asking import Answer, Ask
@@ -28,11 +29,15 @@ from .texts import check_text
 
 @dataclass(frozen=True, kw_only=True)
 class ServerTarget:
-    """An open server in one of the two roles. Raises ServerError; one that is a finding names the role."""
+    """An open server in one of the two roles. Raises ServerError; one that is a finding names the role.
+
+    `words` is a tokenizer here, for servers that have none to ask, or that answer in text or in ids alone.
+    """
 
     role: str
     server: Server
     config: ArmConfig
+    words: Words | None = None
     _encoded: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
     _calls: Iterator[int] = field(default_factory=count, repr=False)
 
@@ -51,6 +56,13 @@ class ServerTarget:
         return self.config.draft_length
 
     @property
+    def unseen(self) -> tuple[str, ...]:
+        """What the server's way to answer hides from every check."""
+        if self.words is None or self.server.api.ids_told:
+            return ()
+        return ("ids of answers: they were made from texts, so that two spellings of one text look alike",)
+
+    @property
     def eos(self) -> tuple[int, ...]:
         """Ids that end an answer, as configured."""
         return self.config.eos
@@ -60,7 +72,7 @@ class ServerTarget:
         key = json.dumps(messages, default=dict)
         if key not in self._encoded:
             with self._named():
-                self._encoded[key] = self.server.encode(messages)
+                self._encoded[key] = (self.words or self.server).encode(messages)
         return self._encoded[key]
 
     def check(self, request: Request) -> None:
@@ -94,10 +106,15 @@ class ServerTarget:
     def _whole(self, request: Request, answer: Answer) -> Generation:
         generation = answer.generation
         if answer.counted != "ids":
-            told = "its answers carry no token ids"
-            raise Unsupported(self.name, told, "use the server's own kind, or one that returns ids")
-        if self.server.api.tokenizing:
-            check_text(self.server.where, generation, request.eos, self.server.text)
+            if self.words is None:
+                told = "its answers carry no token ids"
+                raise Unsupported(self.name, told, "use the server's own kind, or name a tokenizer folder")
+            return ended(retokenised(generation, self.words), request)
+        if self.words and not generation.text:
+            return ended(replace(generation, text=self.words.decode(generation.tokens)), request)
+        if self.words or self.server.api.tokenizing:
+            decode = self.words.decode if self.words else self.server.text
+            check_text(self.server.where, generation, request.eos, decode)
         return ended(generation, request)
 
     def score(
@@ -134,7 +151,10 @@ class ServerTarget:
             return [self._law(request, answer) for request, (answer,) in zip(requests, told, strict=True)]
 
     def _law(self, request: Request, answer: Answer) -> dict[int, float] | None:
-        best = listed(answer.logprobs[0].best if answer.logprobs else {}, self.config.logprobs, self.server.where)
+        told = answer.logprobs[0].best if answer.logprobs else {}
+        if any(isinstance(token, str) for token in told):
+            return None  # several ids may have one text
+        best = listed(told, self.config.logprobs, self.server.where)
         found = law(best, request.sampling)
         if found is None:
             return None
@@ -161,12 +181,14 @@ class ServerTarget:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """What is a finding about the engine is told with the arm that gave it."""
+        """What is a finding about the engine is told with the arm that gave it, and so is an engine that is gone."""
         try:
             yield
         except ServerError as error:
             if error.finding:
                 raise BrokenAnswer(self.role, str(error)) from error
+            if not self.server.alive():
+                error.lost = self.role
             raise
 
 
@@ -178,6 +200,14 @@ def ended(generation: Generation, request: Request) -> Generation:
     if arrivals:
         arrivals = (*arrivals[:-1], arrivals[-1]._replace(tokens=arrivals[-1].tokens + 1))
     return replace(generation, tokens=(*generation.tokens, request.eos[0]), arrivals=arrivals)
+
+
+def retokenised(generation: Generation, words: Words) -> Generation:
+    """An answer that came as text, with ids made from it. Which chunk brought which is not known: all come last."""
+    tokens = words.tokens(generation.text)
+    *before, last = generation.arrivals or (Arrival(0.0, 0),)
+    arrivals = (*(arrival._replace(tokens=0) for arrival in before), last._replace(tokens=len(tokens)))
+    return replace(generation, tokens=tokens, arrivals=arrivals)
 
 
 def counted(over: Counters, answers: Sequence[Answer]) -> dict[str, Any]:

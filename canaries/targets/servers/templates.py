@@ -13,6 +13,7 @@ server = "{server}"
 url = "{url}"           # or a list of urls: a pool of replicas
 # model = "NAME"                        # needed where the server lists several
 {own}
+# tokenizer = "FOLDER"                  # for a server without token ids: they are then made from its texts
 # key_env = "NAME_OF_A_VARIABLE"        # the variable that holds the key; the key itself stands in no file
 # ca_file = "authority.pem"             # for https with a certificate of your own
 deadline_s = 120                        # one request, from its sending to its end

@@ -25,6 +25,7 @@ class TensorRTLLM(OpenAI):
     ready = "/health"
     counting = Call("GET", "/metrics")
     configuration = (Call("GET", "/version"),)
+    ids_told = True
     filters = True
     drained = True
     switches = (

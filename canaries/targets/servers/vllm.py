@@ -27,6 +27,7 @@ class VLLM(OpenAI):
     reset = Call("POST", "/reset_prefix_cache")
     tokenizing = Tokenizing("/tokenize", "prompt", "/detokenize", "prompt", template="/tokenize")
     salted = True
+    ids_told = True
     filters = True
     whole = True
     switches = (

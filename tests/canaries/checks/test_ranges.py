@@ -6,6 +6,7 @@ from dataclasses import replace
 import dialogues
 import observed
 import pytest
+import sampled
 from observed import candidate, case, judged, record, spoiled
 
 from draftgate.canaries.checks.ranges import SHAPES, misshapen
@@ -99,6 +100,27 @@ def test_no_turn_that_cannot_have_been_observed_is_part_of_a_pass():
 
     assert {Status.PASS} == statuses(observations, "greedy", ["conversation"])
     assert [] == list(passed_by(observations, "conversation", "greedy", ["conversation"]))
+
+
+@pytest.fixture
+def black_box(monkeypatch):
+    """A suite that asks for sampled answers alone."""
+    monkeypatch.setattr(observed, "suite", sampled.suite)
+    monkeypatch.setitem(observed.HEADER, "eos", [])
+
+
+def untold(path, new):
+    """Whether the law there may as well be unknown."""
+    return new is None and (path[-1] == "law" or {"below", "prob"} & set(path[:-1]))
+
+
+@pytest.mark.usefixtures("black_box")
+def test_no_sampled_answer_that_cannot_have_been_observed_is_part_of_a_pass():
+    observations = {"sampled/samples": sampled.observe(sampled.context(sampled.drafting()))}
+
+    assert {Status.PASS} == statuses(observations, "sampled", ["samples"])
+    passed = passed_by(observations, "sampled/samples", "sampled", ["samples"])
+    assert [] == [(path, new) for path, new in passed if not untold(path, new)]
 
 
 KEPT = {

@@ -1,6 +1,10 @@
 """An observation with a hole is one that was not made: no gap in a record may pass for evidence."""
 
+import copy
+from dataclasses import replace
+
 import pytest
+import sampled
 from observed import candidate, case, generation, judged, record, replay, spoiled
 
 from draftgate.canaries.checks.whole import whole
@@ -177,3 +181,52 @@ ROWS = {
 @pytest.mark.parametrize("hole", ROWS)
 def test_the_law_does_not_pass_on_rows_that_do_not_add_up(hole):
     assert judged("law", spoiled(ROWS[hole]), "sampled").status is Status.INCONCLUSIVE
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return sampled.observe(sampled.context(sampled.drafting()))
+
+
+SAMPLES = {
+    "no prompts": lambda o: o.update(prompts=[], open=0),
+    "a prompt less": lambda o: o["prompts"].pop(),
+    "a prompt twice": lambda o: o["prompts"].__setitem__(2, o["prompts"][0]),
+    "a canary that is not asked": lambda o: o["prompts"][0].update(canary="prose-9"),
+    "other draws than planned": lambda o: o.update(draws=o["draws"] + 4),
+    "draws planned for another noise": lambda o: o.update(noise=0.05, draws=332),
+    "a call less": lambda o: o["prompts"][0]["candidate"].pop(),
+    "a call of the baseline's less": lambda o: o["prompts"][0]["baseline"].pop(),
+    "an answer of a call less": lambda o: o["prompts"][0]["candidate"][3].pop(),
+    "an answer that is not listed": lambda o: o["prompts"][0]["candidate"][3].__setitem__(0, 999),
+    "an answer that never came": lambda o: [
+        o["prompts"][0][name].append(row)
+        for name, row in (("answers", [0] * 3), ("below", [0.5] * 3), ("prob", [0.1] * 3), ("outside", [0] * 3))
+    ],
+    "an answer listed twice": lambda o: o["prompts"][0]["answers"].__setitem__(0, o["prompts"][0]["answers"][1]),
+    "a longer answer": lambda o: [
+        o["prompts"][0][name][0].append(more)
+        for name, more in (("answers", 1), ("below", 0.5), ("prob", 0.1), ("outside", 0))
+    ],
+    "a token without its mass": lambda o: o["prompts"][0]["prob"][0].pop(),
+    "an arm that was not asked again": lambda o: o["prompts"][0]["again"].update(baseline=[]),
+    "one prompt more than the suite asks": lambda o: [
+        o["prompts"].append(o["prompts"][0] | {"canary": "prose-6"}),
+        o.update(open=4),
+    ],
+}
+
+
+@pytest.mark.parametrize("change", SAMPLES)
+def test_sampled_answers_with_a_hole_are_no_evidence(change, answers):
+    spoiled_ = copy.deepcopy(answers)
+    assert whole(sampled.case(spoiled_), "samples")
+    SAMPLES[change](spoiled_)
+
+    found = sampled.judged(spoiled_)
+
+    assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (found.status, found.reason)
+
+
+def test_sampled_answers_are_no_evidence_for_a_suite_without_their_numbers(answers):
+    assert not whole(sampled.case(answers, replace(sampled.suite(), samples=None)), "samples")

@@ -167,6 +167,23 @@ def test_a_knob_turns_the_draft_length_alone(k):
     assert k == max(r.drafted for g in arm.generate(requests()) for r in g.rounds)
 
 
+@pytest.mark.parametrize("name", sorted({d for s in ("core", "smoke") for d in loader.load(s).synthetic.drafters}))
+def test_every_synthetic_drafter_of_the_suites_drafts_and_changes_no_greedy_answer(name):
+    plain = build("hf").generate(requests())
+    arm = build("hf:method=draft,k=3").variant(name, k=4, answers={g.name: g.tokens for g in plain})
+    found = arm.generate(requests())
+
+    assert [g.tokens for g in plain] == [g.tokens for g in found]
+    assert 4 == max(r.drafted for g in found for r in g.rounds)
+    assert all(r.emitted == r.accepted + 1 - r.cut and r.accepted <= r.drafted for g in found for r in g.rounds)
+
+
+def test_the_target_drafting_for_itself_is_never_refused():
+    rounds = [r for g in build("hf").variant("self", k=3).generate(requests()) for r in g.rounds]
+
+    assert all(r.accepted == r.drafted for r in rounds)
+
+
 def test_greedy_answers_with_a_draft_of_another_vocabulary_are_those_of_plain_decoding(tmp_path):
     arm = build(f"hf:method=universal,k=4,model={stranger(tmp_path)}")
     found, plain = arm.generate(requests()), build("hf").generate(requests())

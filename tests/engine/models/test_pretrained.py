@@ -11,7 +11,7 @@ import transformers
 from draftgate.canaries.targets.reference import EMBEDDED
 from draftgate.engine.errors import ModelMissing
 from draftgate.engine.models import huggingface, pretrained
-from draftgate.engine.models.pretrained import left_padded, load
+from draftgate.engine.models.pretrained import left_padded, load, read_words
 
 
 def recurrent(folder):
@@ -72,3 +72,21 @@ def test_rows_are_padded_so_that_they_end_together():
 
     assert [[5, 6, 7], [0, 0, 8]] == tokens.tolist()
     assert [[1, 1, 1], [0, 0, 1]] == mask.tolist()
+
+
+def test_a_tokenizer_is_read_without_weights(tmp_path):
+    for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
+        shutil.copy(EMBEDDED / "target" / name, tmp_path / name)
+    words, whole = read_words(tmp_path), load(EMBEDDED / "target")
+    messages = [{"role": "user", "content": "Say hello."}]
+
+    assert words.encode(messages) == whole.encode(messages)
+    assert words.decode(words.tokens("Say hello.")) == "Say hello."
+
+
+def test_a_folder_without_a_tokenizer_is_named(tmp_path):
+    with pytest.raises(ModelMissing, match=r"no tokenizer at .*; name a folder that holds tokenizer.json"):
+        read_words(tmp_path)
+    (tmp_path / "tokenizer.json").write_text("{")
+    with pytest.raises(ModelMissing, match=r"the tokenizer at .* cannot be loaded"):
+        read_words(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from contextlib import contextmanager
 
 import pytest
@@ -16,8 +17,8 @@ from draftgate.canaries.targets.servers.registry import APIS
 from draftgate.canaries.targets.servers.server import Server
 from draftgate.canaries.targets.servers.target import ServerTarget, counted, ended
 from draftgate.engine.request import Arrival, Generation, Request
-from served import answering, connection, request
-from servers_loopback import EOS, Loopback, kind, reply
+from served import PROMPT, answering, connection, request
+from servers_loopback import EOS, Loopback, kind, reply, word
 
 ANSWER = Generation(
     name="r", tokens=(5, 6), text="a", finish="eos", prefill=0, arrivals=(Arrival(0.1, 1), Arrival(0.2, 1))
@@ -25,7 +26,7 @@ ANSWER = Generation(
 
 
 @contextmanager
-def arm(name, answer=None, role="candidate", **changes):
+def arm(name, answer=None, role="candidate", words=None, **changes):
     """(target, loopback) of a kind of server."""
     with Loopback(answer or kind(name)) as loopback:
         config = ArmConfig(
@@ -35,8 +36,9 @@ def arm(name, answer=None, role="candidate", **changes):
             launch=None,
             **{"eos": (EOS,), "logprobs": 2, "draft_length": 4} | changes,
         )
-        with Server(APIS[name], config.connection, "tiny") as server:
-            yield ServerTarget(role=role, server=server, config=config), loopback
+        spell = words.decode if words else None
+        with Server(APIS[name], config.connection, "tiny", spell=spell) as server:
+            yield ServerTarget(role=role, server=server, config=config, words=words), loopback
 
 
 def test_an_answer_comes_with_its_ids_and_the_counts_of_its_window():
@@ -143,3 +145,53 @@ def test_where_only_answers_are_counted_the_window_is_their_sum():
 
     assert counted(Counters(emitted=9), each)["window"] == {"drafted": 7, "accepted": 2}
     assert counted(Counters(drafted=5, accepted=5), each)["window"] == {"drafted": 5, "accepted": 5}
+
+
+class Spelt:
+    """The tokenizer of every kind on loopback."""
+
+    def decode(self, tokens):
+        return "".join(map(word, tokens))
+
+    def tokens(self, text):
+        return tuple(map(int, re.findall(r"w(\d+)\.", text)))
+
+    def encode(self, messages):
+        return PROMPT
+
+
+def test_ids_are_made_from_a_text_where_a_tokenizer_is_named_and_the_verdict_says_so():
+    with arm("openai", words=Spelt()) as (target, _):
+        assert target.encode([{"role": "user", "content": "hi"}]) == PROMPT
+        (generation,) = target.generate([request()])
+        told = target.unseen
+    with arm("vllm") as (target, _):
+        (by_ids,) = target.generate([request()])
+        assert target.unseen == ()
+
+    assert generation.tokens == by_ids.tokens
+    assert [a.tokens for a in generation.arrivals][:-1] == [0] * (len(generation.arrivals) - 1)
+    assert sum(a.tokens for a in generation.arrivals) == len(generation.tokens)
+    assert "two spellings of one text look alike" in told[0]
+
+
+def test_a_text_is_made_from_ids_where_the_server_gives_one_or_the_other():
+    with arm("tensorrt_llm", words=Spelt()) as (target, _):
+        (generation,) = target.generate([request()])
+
+    assert generation.text == "".join(map(word, generation.tokens)) != ""
+
+
+def test_logprobs_by_text_place_a_token_by_its_own_text():
+    def told(asked):
+        best = {word(5): math.log(0.75), word(6): math.log(0.25)}
+        logprobs = {"tokens": [word(5)], "token_logprobs": [best[word(5)]], "top_logprobs": [best], "text_offset": []}
+        return reply({"choices": [{"index": 0, "text": word(5), "finish_reason": "length", "logprobs": logprobs}]})
+
+    with arm("openai", told, words=Spelt()) as (target, _):
+        (replay,) = target.score([request()], [(5, 6, 9)], width=0, slack=0.0)
+        assert target.next_law([request(temperature=1.0)]) == [None]
+
+    assert replay.margin == (0.0, pytest.approx(math.log(3)), pytest.approx(math.log(3)))
+    with arm("openai", told) as (target, _), pytest.raises(Unsupported, match="by text only"):
+        target.score([request()], [(5,)], width=0, slack=0.0)

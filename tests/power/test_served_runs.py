@@ -1,0 +1,102 @@
+"""`draftgate run --config`: servers are launched, judged and stopped; one that dies leaves a record that goes on."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import dialogues
+import httpx
+import pytest
+
+from draftgate import harness
+from draftgate.canaries import record
+from draftgate.suites import loader
+from gates import write
+
+
+@pytest.fixture
+def suite(tmp_path):
+    """A small frozen suite that says what a server must pass."""
+    folder = dialogues.folder(tmp_path)
+    text = (folder / "suite.toml").read_text(encoding="utf-8")
+    required = '[required.server]\ngreedy = ["exact_tokens", "noise", "configuration", "answered"]\nsampled = ["pit"]\n'
+    text = re.sub(r"\[required.reference\]\n.*\n.*\n", required, text)
+    (folder / "suite.toml").write_text(text.replace("batch = 1\n", "batch = 4\n"), encoding="utf-8")
+    loader.freeze(folder, unreleased=True)
+    return str(folder)
+
+
+@pytest.fixture
+def run(suite, tmp_path, capsys):
+    """Runs the suite on a configuration; gives status, output and errors."""
+
+    def running(config, *words):
+        status = harness.main(["run", suite, "--config", str(config), "--out", str(tmp_path / "run"), *words])
+        return status, *capsys.readouterr()
+
+    return running
+
+
+def urls(config):
+    return re.findall(r'url = "(.*)"', config.read_text(encoding="utf-8"))
+
+
+def test_both_arms_are_launched_judged_and_stopped(run, tmp_path):
+    config = write(tmp_path / "gate.toml")
+    status, out, _ = run(config)
+
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text(encoding="utf-8"))
+    assert (status, summary["verdict"]) == (1, "HOLD")  # one logprob a token is too few to judge by
+    assert "vllm:k=4 against vllm" in out
+    assert {path.name for path in (tmp_path / "run" / "logs").iterdir()} == {"baseline.log", "candidate.log"}
+    for url in urls(config):
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{url}/health")
+
+
+def test_a_server_that_dies_leaves_its_last_lines_and_a_record_that_goes_on(run, tmp_path):
+    config = write(tmp_path / "gate.toml", deadly=("prompt_logprobs", "0", str(tmp_path / "died")))
+    status, _, told = run(config)
+
+    assert status == 3
+    assert "signal SIGKILL" in told
+    assert "ready to serve vllm" in told
+    before = record.read(tmp_path / "run")
+    assert before.interrupted
+    assert set(before.observations) == {"configuration", "greedy-1/pairs", "greedy-1/replays/lost"}
+
+    status, _, _ = run(config, "--resume")
+    after = record.read(tmp_path / "run")
+    assert (status, after.ended) == (1, True)
+    assert before.observations.items() < after.observations.items()
+    assert "was lost once, over greedy-1/replays" in (tmp_path / "run" / "summary.json").read_text(encoding="utf-8")
+
+
+def test_a_server_that_dies_twice_of_the_same_is_held_for_it(run, tmp_path):
+    config = write(tmp_path / "gate.toml", deadly=("prompt_logprobs",))
+
+    assert [run(config)[0], run(config, "--resume")[0], run(config, "--resume")[0]] == [3, 3, 1]
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text(encoding="utf-8"))
+    (answered,) = (f for cell in summary["cells"] for f in cell["findings"] if f["check"] == "answered")
+    assert (answered["status"], answered["reason"]) == ("FAIL", "BASELINE_UNSTABLE")
+    assert answered["summary"].startswith("baseline: lost over this a second time (http://127.0.0.1")
+
+
+def test_what_cannot_be_reached_writes_no_record(run, tmp_path):
+    config = write(tmp_path / "gate.toml")
+    told = config.read_text(encoding="utf-8")
+    config.write_text(re.sub(r"\[\w+.launch\]\n(.+\n){3}", "", told), encoding="utf-8")
+    status, _, told = run(config)
+
+    assert status == 3
+    assert re.search(r"http://127.0.0.1:\d+/\S+: no connection .*; start the server, or correct url", told)
+    assert not (tmp_path / "run" / "record.jsonl").exists()
+
+
+def test_a_suite_that_does_not_know_servers_is_refused(tmp_path, capsys):
+    config = write(tmp_path / "gate.toml")
+    words = ["run", str(dialogues.folder(tmp_path)), "--config", str(config), "--out", str(tmp_path / "run")]
+
+    assert harness.main(words) == 2
+    assert "the suite mine says what a reference must pass, not a server" in capsys.readouterr().err
