@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import tolerances
+from draftgate import harness
 from draftgate.canaries.targets.reference import EMBEDDED
 from draftgate.canaries.targets.servers import config
 from draftgate.canaries.targets.servers.arms import opened
@@ -35,7 +37,7 @@ def recipe(name, server):
 
 
 LLAMA_CPP = [recipe("llama_cpp", "llama_cpp"), recipe("llama_cpp_ngram", "llama_cpp")]
-VLLM = [recipe("vllm_repaired", "vllm"), recipe("vllm_ngram", "vllm")]
+REPAIRED, VLLM = recipe("vllm_repaired", "vllm"), [recipe("vllm", "vllm"), recipe("vllm_ngram", "vllm")]
 
 
 @pytest.fixture
@@ -44,12 +46,24 @@ def arms(monkeypatch):
     return lambda name: config.read(ROOT / f"examples/{name}.toml")
 
 
+@pytest.fixture
+def judged(monkeypatch, tmp_path, capsys):
+    """Status and document of a run of smoke by an example."""
+    monkeypatch.chdir(ROOT)
+
+    def run(name):
+        words = ["run", "smoke", "--config", f"examples/{name}.toml", "--json", "--out", str(tmp_path / "run")]
+        return harness.main(words), json.loads(capsys.readouterr().out)
+
+    return run
+
+
 @pytest.fixture(scope="module")
 def model():
     return huggingface.load(EMBEDDED / "target")
 
 
-@pytest.mark.parametrize("name", LLAMA_CPP + VLLM[:1])
+@pytest.mark.parametrize("name", [*LLAMA_CPP, REPAIRED])
 def test_both_arms_offer_what_a_run_needs(arms, tmp_path, name):
     for arm, settings in arms(name).items():
         with opened(settings, tmp_path / f"{arm}.log") as server:
@@ -59,7 +73,7 @@ def test_both_arms_offer_what_a_run_needs(arms, tmp_path, name):
         assert arm == "baseline" or "speculative counters" in offered
 
 
-@pytest.mark.parametrize("name", [LLAMA_CPP[0], VLLM[0]])
+@pytest.mark.parametrize("name", [LLAMA_CPP[0], REPAIRED])
 def test_the_baseline_is_the_embedded_target(arms, tmp_path, model, name):
     """Ids of odd texts and of every prompt, greedy answers, and logprobs by teacher forcing."""
     prompts = [(c.messages, model.encode(c.messages)) for c in loader.load("core").canaries]
@@ -79,6 +93,21 @@ def test_the_baseline_is_the_embedded_target(arms, tmp_path, model, name):
             )
             emitted = expected[np.arange(len(tokens)), list(tokens)]
             assert (emitted >= expected.max(axis=-1) - tolerances.NEAR_TIE).all()
+
+
+@pytest.mark.parametrize("name", [*LLAMA_CPP, REPAIRED])
+def test_an_honest_engine_passes(judged, name):
+    status, document = judged(name)
+
+    assert (status, document["verdict"]) == (0, "PASS")
+
+
+@pytest.mark.parametrize("name", VLLM)
+def test_an_engine_that_samples_at_another_temperature_is_held(judged, name):
+    status, document = judged(name)
+
+    assert (status, document["verdict"], document["culprit"]) == (1, "HOLD", "engine")
+    assert {reason["reason"] for reason in document["reasons"]} == {"DISTRIBUTION"}
 
 
 def logprobs(model, prompt, tokens):

@@ -73,8 +73,10 @@ class LlamaCpp(OpenAI):
     def read(self, document: Document) -> Delta:
         """An event of `/completion`, or of chat; both carry the timings of their own request."""
         timings = document.get("timings") or {}
-        counted = Counters(
-            drafted=timings.get("draft_n"), accepted=timings.get("draft_n_accepted"), emitted=timings.get("predicted_n")
+        counted = Counters(  # drafts are left out where there were none
+            drafted=timings.get("draft_n", 0),
+            accepted=timings.get("draft_n_accepted", 0),
+            emitted=timings.get("predicted_n"),
         )
         counters = counted if timings else None
         if "choices" in document:

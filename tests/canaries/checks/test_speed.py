@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from observed import GREEDY, candidate, generation, judged, pairs, record, run, spoiled, suite
+from observed import GREEDY, candidate, generation, judged, pairs, record, run, served, spoiled, suite
 
 from draftgate.canaries.contracts import Reason, Status
 
@@ -104,6 +104,14 @@ def test_a_stream_that_does_not_fit_the_harness_own_clock_is_a_fault(factor):
 
     assert (Status.FAIL, Reason.METRICS) == (finding.status, finding.reason)
     assert "a candidate stream says it took" in finding.summary
+
+
+@pytest.mark.parametrize(("factor", "status"), [(3.0, Status.PASS), (0.5, Status.FAIL)])
+def test_a_server_is_not_blamed_for_a_machine_that_was_busy_before_its_request_was_sent(factor, status):
+    observations = served()
+    walls(factor)(observations)
+
+    assert judged("speed", observations, kind="server").status is status
 
 
 def test_a_ratio_that_the_target_passes_do_not_allow_is_a_fault():

@@ -84,6 +84,15 @@ def test_rounds_are_counted_by_the_server():
         assert server.counted(before) == Counters(rounds=1, drafted=4, accepted=2, emitted=3, by_position=(2, 0))
 
 
+def test_an_answer_without_drafts_drafted_none():
+    timings = {"predicted_n": 3, "predicted_per_second": 900.0}
+
+    counters = LlamaCpp().read({"content": "", "tokens": [], "stop": True, "timings": timings}).counters
+
+    assert counters == Counters(drafted=0, accepted=0, emitted=3)
+    assert LlamaCpp().read({"content": "a", "tokens": [5], "stop": False}).counters is None
+
+
 def test_a_stop_string_is_told():
     with served("llama_cpp") as (server, _):
         ((answer,),) = server.ask([ask(stop=(word(TOKENS[1]),))])
