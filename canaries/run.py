@@ -42,7 +42,11 @@ ALWAYS = (
 )
 SCOPE = {
     "reference": ("one machine, one process: this machine's CPU, these library versions", *ALWAYS),
-    "transformers": ("one machine, one process: this machine, these library versions", *ALWAYS),
+    "transformers": (
+        "one machine, one process: this machine, these library versions",
+        *ALWAYS,
+        "assisted answers in a batch: transformers decodes them one after another, the baseline's together",
+    ),
     "server": (
         "these servers as they were configured, and this load only",
         *ALWAYS,

@@ -126,7 +126,7 @@ def test_a_run_stopped_amid_its_workers_keeps_what_they_finished_and_makes_it_no
     keys = [json.loads(line).get("key") for line in lines]
     assert (True, []) == (before.interrupted, left)
     assert 4 == len(before.observations)
-    assert stop.steps[:4] == ["loading the models", *list(before.observations)[:3]]
+    assert stop.steps[:4] == ["opening both arms", *list(before.observations)[:3]]
     assert sorted(set(filter(None, keys))) == sorted(filter(None, keys))
     assert resumed == run.judge_record(record.read(tmp_path))
 

@@ -47,7 +47,7 @@ def makefile_targets():
 
 def refused(words):
     """Why a command cannot be given as it stands there; nothing where it can."""
-    program, arguments = Path(words[0]).name, words[1:]
+    program, arguments = Path(words[0]).name, words[1 : words.index(">") if ">" in words else None]
     if program == "draftgate":
         return understood(arguments)
     if program == "make":
