@@ -100,3 +100,13 @@ def test_a_suite_that_does_not_know_servers_is_refused(tmp_path, capsys):
 
     assert harness.main(words) == 2
     assert "the suite mine says what a reference must pass, not a server" in capsys.readouterr().err
+
+
+def test_a_key_reaches_no_file_of_a_run(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("GATE_KEY", "sk-very-secret")
+    _, out, told = run(write(tmp_path / "gate.toml", more='key_env = "GATE_KEY"'))
+
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"record.jsonl", "summary.json", "baseline.log"} <= {path.name for path in files}
+    assert [path for path in files if b"very-secret" in path.read_bytes()] == []
+    assert "very-secret" not in out + told
