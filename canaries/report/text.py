@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 SHOWN = 6  # names listed on one screen; the summary holds all
@@ -44,7 +45,7 @@ def speed_line(headline: dict[str, Any]) -> str:
 
 
 def on_what(identity: Mapping[str, Any]) -> list[str]:
-    """The models and the machine that a run was made on, a line each, as far as its record names them."""
+    """The models, servers and machine that a run was made on, a line each, as far as its record names them."""
     models = {"model": identity["baseline"].get("model"), "draft": identity["candidate"].get("draft")}
     lines = [
         f"{role} {model.get('model')}: {model.get('architecture')}, {model['parameters'] / 1e6:.2f} M parameters, "
@@ -52,6 +53,12 @@ def on_what(identity: Mapping[str, Any]) -> list[str]:
         for role, model in models.items()
         if model and isinstance(model.get("parameters"), int)
     ]
+    for role in ("baseline", "candidate"):
+        if server := identity[role].get("server"):
+            replicas = len(server.get("replicas", ()))
+            lines.append(
+                f"{role} serves {PurePath(str(server.get('model'))).name}, {replicas} replica{'s' * (replicas > 1)}"
+            )
     if machine := identity.get("machine"):
         lines.append(f"{machine.get('processor')}, {machine.get('cores')} cores, {machine.get('threads')} used")
     return [clean(line) for line in lines]

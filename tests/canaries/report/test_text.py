@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftgate.canaries.report.text import clean, interval, number, odds, where
+from draftgate.canaries.report.text import clean, interval, number, odds, on_what, where
 
 
 @given(st.text())
@@ -40,3 +40,13 @@ def test_the_false_alarm_rate_is_told_as_odds(rate, text):
 def test_a_place_names_its_cells_if_it_has_any():
     assert where("law", ["b1", "b8"]) == "law (b1, b8)"
     assert where("law", []) == "law"
+
+
+def test_a_server_is_named_by_its_model_and_its_replicas():
+    def arm(*replicas):
+        return {"server": {"model": "models/tiny.gguf", "replicas": replicas}}
+
+    assert on_what({"baseline": arm("a"), "candidate": arm("a", "b")}) == [
+        "baseline serves tiny.gguf, 1 replica",
+        "candidate serves tiny.gguf, 2 replicas",
+    ]
