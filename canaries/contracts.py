@@ -166,12 +166,6 @@ class Arm(Target, Protocol):
     def next_law(self, requests: Sequence[Request]) -> list[Mapping[int, float] | None]:
         """The law of each answer's first token: what the filters keep, summing to one; None where it is not known."""
 
-    def watch(self, requests: Sequence[Request]) -> Watched:
-        """As `generate`, with what the target counted meanwhile: where it keeps counters rather than rounds."""
-
-    def configuration(self) -> dict[str, Any]:
-        """All that the target reports of itself, and the switches found in it that make a figure unquotable."""
-
     def dialogue(self) -> Dialogue:
         """A conversation with nothing said yet, by the same engine."""
 
@@ -183,3 +177,13 @@ class Arm(Target, Protocol):
 
     def recorded_logits(self, request: Request, answer: Sequence[int]) -> tuple[Any, Any]:
         """Logits (tokens, vocabulary) of target and draft that precede each token of `answer`."""
+
+
+class Telling(Arm, Protocol):
+    """An arm that keeps counters and reports its configuration, rather than telling its rounds."""
+
+    def watch(self, requests: Sequence[Request]) -> Watched:
+        """As `generate`, with what the target counted meanwhile: where it keeps counters rather than rounds."""
+
+    def configuration(self) -> dict[str, Any]:
+        """All that the target reports of itself, and the switches found in it that make a figure unquotable."""

@@ -67,9 +67,12 @@ class TargetUnavailable(CannotJudge):
 class BrokenAnswer(CannotJudge):
     """An arm took a request and answered what no engine may answer. `role` says which arm."""
 
-    def __init__(self, role: str, told: str) -> None:
-        super().__init__(told)
+    def __init__(self, told: str, role: str = "") -> None:
+        super().__init__(told, role)  # both, so that it comes whole out of another process
         self.role = role
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class SamplerFailed(CannotJudge):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..suites.suite import Cell
 from .checks.base import entry
@@ -14,6 +14,9 @@ from .checks.samples import draws_needed
 from .observations import conversation, laws, own_batch, pairs, replays, samples, variants
 from .observations.context import Context
 from .observations.pairs import BASELINE, CANDIDATE
+
+if TYPE_CHECKING:
+    from .contracts import Telling
 
 
 class Step(NamedTuple):
@@ -88,7 +91,8 @@ def _inside(context: Context) -> Iterator[Step]:
 
 def configurations(context: Context) -> dict[str, Any]:
     """What both arms report of themselves."""
-    return {BASELINE: context.baseline.configuration(), CANDIDATE: context.candidate.configuration()}
+    arms = {BASELINE: context.baseline, CANDIDATE: context.candidate}
+    return {role: cast("Telling", arm).configuration() for role, arm in arms.items()}
 
 
 def _laws(context: Context) -> Iterator[Step]:

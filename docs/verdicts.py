@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import blocks
 
 from draftgate.canaries import summary
+from draftgate.canaries.contracts import Reason
+from draftgate.canaries.reasons import REASONS
 from draftgate.canaries.report.text import interval, number
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def page(runs: Mapping[str, Mapping[str, Any]]) -> str:
-    """The table. Speeds are those of a machine that did other work beside: they show how they are told, not gains."""
+    """The table: what is held by what the one at fault did. Speeds are those of a machine that did other work beside: they show how they are told, not gains."""
     rows = [(name, *_row(run)) for name, run in runs.items()]
     table = "\n".join(f"| {' | '.join(cells)} |" for cells in (HEAD, ["---"] * len(HEAD), *rows))
     return (
@@ -45,9 +47,17 @@ def page(runs: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
     suite, speed = run["identity"]["suite"], run["headline"] or {}
-    held = dict.fromkeys(f"{why['reason']}, `{why['check']}` ({why['cell']})" for why in run["reasons"])
+    held: dict[str, list[str]] = {}
+    for why in run["reasons"]:
+        if REASONS[Reason(why["reason"])].culprit == run["culprit"]:
+            held.setdefault(f"{why['reason']}, `{why['check']}`", []).append(why["cell"])
     told = f"{number(speed['ratio'])}x {interval(speed['low'], speed['high'])}" if speed else "-"
-    return f"{suite['name']} {suite['digest'][:8]}", str(run["verdict"]), "; ".join(held) or "-", told
+    return (
+        f"{suite['name']} {suite['digest'][:8]}",
+        str(run["verdict"]),
+        "; ".join(f"{what} ({', '.join(cells)})" for what, cells in held.items()) or "-",
+        told,
+    )
 
 
 if __name__ == "__main__":

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ...suites.suite import Canary, Cell
 from ..contracts import Arm
 from .context import Context, sampling_of
+
+if TYPE_CHECKING:
+    from ..contracts import Telling
 
 BASELINE, CANDIDATE = "baseline", "candidate"
 
@@ -46,7 +49,7 @@ def _answers(context: Context, cell: Cell, group: tuple[Canary, ...], arm: Arm, 
         group, tokens=cell.tokens, sampling=sampling_of(cell), label=f"{cell.name}/pairs/{label}"
     )
     if "counters" in arm.capabilities:
-        watched = arm.watch(requests)
+        watched = cast("Telling", arm).watch(requests)
         return {
             "wall": watched.wall,
             "generations": [generation.to_json() for generation in watched.generations],

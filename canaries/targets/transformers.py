@@ -103,7 +103,7 @@ class TransformersTarget:
         except _BREAKS as error:
             role = CANDIDATE if self.assistance.assisted else BASELINE
             reason = (str(error).strip().splitlines() or [""])[0]
-            raise BrokenAnswer(role, f"{self.label} raised {type(error).__name__}: {reason}") from error
+            raise BrokenAnswer(f"{self.label} raised {type(error).__name__}: {reason}", role) from error
 
     def score(
         self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float

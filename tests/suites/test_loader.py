@@ -30,6 +30,7 @@ def test_the_shipped_suites_are_as_they_were_frozen():
             dict.fromkeys(KINDS, 12),
             ("greedy-1", "greedy-8", "topk-8", "topp-8", "topk-1", "topp-1"),
         ),
+        ("fewshot", "v1", dict.fromkeys(KINDS, 6), ("greedy-1", "greedy-4", "topk-4")),
         ("smoke", "v1", dict.fromkeys(KINDS, 3), ("greedy-1", "topp-8")),
         ("sampler", "v1", {"laws": 13}, ("small", "middle", "large")),
     ]
@@ -74,7 +75,7 @@ def test_an_unknown_name_is_refused_with_those_that_exist(name):
     with pytest.raises(SuiteUnknown) as caught:
         load(name)
 
-    expected = f"no suite is called '{name}'; there are core/v1, smoke/v1, or give the path of a folder"
+    expected = f"no suite is called '{name}'; there are core/v1, fewshot/v1, smoke/v1, or give the path of a folder"
     assert str(caught.value) == expected
 
 

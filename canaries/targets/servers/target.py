@@ -186,7 +186,7 @@ class ServerTarget:
             yield
         except ServerError as error:
             if error.finding:
-                raise BrokenAnswer(self.role, str(error)) from error
+                raise BrokenAnswer(str(error), self.role) from error
             if not self.server.alive():
                 error.lost = self.role
             raise

@@ -34,7 +34,7 @@ def test_a_cell_that_was_not_observed_is_not_answered():
 
 def test_a_broken_answer_is_recorded_and_any_other_failure_is_raised():
     def broken():
-        raise BrokenAnswer("candidate", "no finish reason")
+        raise BrokenAnswer("no finish reason", "candidate")
 
     assert told(broken) == {"broken": {"arm": "candidate", "told": "no finish reason"}}
     with pytest.raises(ZeroDivisionError):
