@@ -36,7 +36,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def page(runs: Mapping[str, Mapping[str, Any]]) -> str:
-    """The table: what is held by what the one at fault did. Speeds are those of a machine that did other work beside: they show how they are told, not gains."""
+    """The table: a result is held by what the one at fault did.
+
+    Speeds are those of a machine that did other work beside: they show how they are told, not gains.
+    """
     rows = [(name, *_row(run)) for name, run in runs.items()]
     table = "\n".join(f"| {' | '.join(cells)} |" for cells in (HEAD, ["---"] * len(HEAD), *rows))
     return (
