@@ -101,14 +101,7 @@ class LlamaCpp(OpenAI):
 
     def counters(self, text: str) -> Counters:
         """Rounds, tokens and accepted tokens by position; 0 where speculation is off."""
-        found = prometheus.samples(text)
-        return Counters(
-            rounds=prometheus.total(found, f"{_PREFIX}drafts_total"),
-            drafted=prometheus.total(found, f"{_PREFIX}draft_tokens_total"),
-            accepted=prometheus.total(found, f"{_PREFIX}accepted_tokens_total"),
-            emitted=prometheus.total(found, "llamacpp:tokens_predicted_total"),
-            by_position=prometheus.by_label(found, f"{_PREFIX}accepted_tokens_per_pos_total", "position"),
-        )
+        return prometheus.speculation(text, _PREFIX, "llamacpp:tokens_predicted_total")
 
 
 def _logprob(entry: Document) -> TokenLogprob:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from .counters import Counters
+
 _SAMPLE = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?[0-9]+)?")
 _LABEL = re.compile(r'([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"')
 
@@ -45,3 +47,15 @@ def by_label(found: list[Sample], name: str, label: str) -> tuple[int, ...]:
             key = int(sample.labels[label])
             values[key] = values.get(key, 0.0) + sample.value
     return tuple(round(values.get(key, 0.0)) for key in range(max(values, default=-1) + 1))
+
+
+def speculation(text: str, prefix: str, emitted: str) -> Counters:
+    """The counters of speculation as vLLM names them behind a `prefix`, and the one of `emitted` tokens."""
+    found = samples(text)
+    return Counters(
+        rounds=total(found, f"{prefix}drafts_total"),
+        drafted=total(found, f"{prefix}draft_tokens_total"),
+        accepted=total(found, f"{prefix}accepted_tokens_total"),
+        emitted=total(found, emitted),
+        by_position=by_label(found, f"{prefix}accepted_tokens_per_pos_total", "position"),
+    )

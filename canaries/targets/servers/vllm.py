@@ -52,14 +52,7 @@ class VLLM(OpenAI):
 
     def counters(self, text: str) -> Counters:
         """Rounds, tokens and accepted tokens by position; absent where speculation is off."""
-        found = prometheus.samples(text)
-        return Counters(
-            rounds=prometheus.total(found, f"{_PREFIX}drafts_total"),
-            drafted=prometheus.total(found, f"{_PREFIX}draft_tokens_total"),
-            accepted=prometheus.total(found, f"{_PREFIX}accepted_tokens_total"),
-            emitted=prometheus.total(found, "vllm:generation_tokens_total"),
-            by_position=prometheus.by_label(found, f"{_PREFIX}accepted_tokens_per_pos_total", "position"),
-        )
+        return prometheus.speculation(text, _PREFIX, "vllm:generation_tokens_total")
 
     def forced(
         self, model: str, prompt: Sequence[int], answer: Sequence[int], best: int
