@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from observed import judged, record, spoiled, suite
+from observed import judged, record, served, spoiled, suite
 
 from draftgate.canaries.contracts import Reason, Status
 
@@ -28,3 +28,14 @@ def test_too_few_tokens_are_incomplete():
     finding = judged("support", record(), "sampled", of=of)
 
     assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
+
+
+def test_a_place_whose_law_is_unknown_is_no_evidence():
+    """A server may list too few tokens to know what the filters keep: such a place must not count as looked at."""
+    observations = served()
+    for replay in observations["sampled/replays"]["candidate"]:
+        replay |= {"below": [None] * len(replay["below"]), "prob": [None] * len(replay["prob"])}
+    finding = judged("support", observations, "sampled", kind="server")
+
+    assert judged("support", served(), "sampled", kind="server").status is Status.PASS
+    assert (finding.status, finding.figures["tokens"]) == (Status.INCONCLUSIVE, 0)
