@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -16,8 +16,12 @@ from ..contracts import Arm
 from ..errors import OutputUnwritable, UsageError
 from ..faults import registry as faults
 from . import reference
+from .servers.templates import SERVERS
 from .spec import TargetSpec
 from .strategies import Strategies
+
+if TYPE_CHECKING:
+    from .servers.config import ArmConfig
 
 SMALL_MODEL = 20_000_000  # parameters below which one thread decodes as fast as two (1 M: 4.8 ms a step, not 5.4)
 DTYPE = "float32"
@@ -41,14 +45,28 @@ class Asked:
 @contextmanager
 def opened(asked: Asked, suite: Suite) -> Iterator[dict[str, Any]]:
     """`baseline` and `candidate`. Raises UsageError, EngineError or ServerError before anything is recorded."""
-    if asked.config is None:
+    named = {role: TargetSpec.parse(getattr(asked, role) or default) for role, default in DEFAULTS.items()}
+    if asked.config is None and not any(spec.name in SERVERS for spec in named.values()):
         yield in_process(asked)
         return
-    for option in ("baseline", "candidate", "model", "dtype", "fault"):
-        if (value := getattr(asked, option)) is not None:
-            raise UsageError(f"--{option} {value} cannot be given beside --config {asked.config}, which says all of it")
-    with _served(asked.config, asked.logs, suite) as arms:
+    from .servers import config
+
+    if asked.config is None:
+        _refuse(asked, ("model", "dtype", "fault"), "servers, which have their own")
+        if other := next((spec.name for spec in named.values() if spec.name not in SERVERS), None):
+            raise UsageError(f"{other!r} is no server and the other arm is one; name servers for both")
+        configured, where = config.of_specs(named), "the command line"
+    else:
+        _refuse(asked, ("baseline", "candidate", "model", "dtype", "fault"), f"--config {asked.config}, which says it")
+        configured, where = config.read(asked.config), str(asked.config)
+    with _served(configured, where, asked.logs, suite) as arms:
         yield arms
+
+
+def _refuse(asked: Asked, options: tuple[str, ...], beside: str) -> None:
+    for option in options:
+        if (value := getattr(asked, option)) is not None:
+            raise UsageError(f"--{option} {value} cannot be given beside {beside}; leave it out")
 
 
 def in_process(asked: Asked) -> dict[str, Any]:
@@ -99,17 +117,16 @@ def threads(parameters: int, most: int) -> int:
 
 
 @contextmanager
-def _served(path: Path, logs: Path, suite: Suite) -> Iterator[dict[str, Any]]:
+def _served(configured: Mapping[str, ArmConfig], where: str, logs: Path, suite: Suite) -> Iterator[dict[str, Any]]:
     from ...engine.models.pretrained import read_words
-    from .servers import arms, config
+    from .servers import arms
     from .servers.target import ServerTarget
 
-    configured = config.read(path)
     most = max(cell.batch for cell in suite.cells)
     for role, one in configured.items():
         if one.connection.concurrency < most:
             told = f"concurrency is {one.connection.concurrency}, but {suite.name} asks {most} at once"
-            raise UsageError(f"{path}: {role}: {told}; raise it, and what the server takes at once")
+            raise UsageError(f"{where}: {role}: {told}; raise it, and what the server takes at once")
     if any(one.launch for one in configured.values()):
         try:
             logs.mkdir(parents=True, exist_ok=True)
