@@ -126,9 +126,9 @@ def test_the_package_fetches_its_names_when_they_are_used():
     [
         ((), "COMMAND"),
         (("judge",), "invalid choice: 'judge'"),
-        (("run", "--claim", "fast"), "fast is not a ratio"),
-        (("run", "--claim", "nan"), "nan is not a ratio"),
-        (("run", "--claim", "-1"), "-1 is not a ratio"),
+        (("run", "--claim", "fast"), "fast is not above 0"),
+        (("run", "--claim", "nan"), "nan is not above 0"),
+        (("run", "--claim", "-1"), "-1 is not above 0"),
         (("run", "--seed", "x"), "--seed"),
         (("run", "--dtype", "int8"), "invalid choice: 'int8' (choose from"),
         (("run", "--cand", "x"), "--cand"),
