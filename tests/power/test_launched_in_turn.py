@@ -32,6 +32,8 @@ SMALL = {  # a suite of seconds
     "repeats = 2 ": "repeats = 1 ",
     "token_fault_rate = 0.06 ": "token_fault_rate = 0.1 ",
     "pit_effect = 0.22 ": "pit_effect = 0.3 ",
+    "\nprompts = 2 ": "\nprompts = 1 ",
+    "\ntokens = 4 ": "\ntokens = 2 ",
     "\neffect = 0.25 ": "\neffect = 0.5 ",
     "shared_effect = 0.7 ": "shared_effect = 0.9 ",
     "proposed = 4 ": "proposed = 2 ",
