@@ -13,7 +13,7 @@ from ..suites.suite import Cell, Suite, by_kind
 from . import record as records
 from . import summary as summaries
 from .checks.base import Case, kind_of
-from .checks.blocks import assembled
+from .checks.blocks import as_asked, assembled
 from .checks.registry import CHECKS, judge, ledger
 from .contracts import Finding
 from .errors import RecordBroken
@@ -49,7 +49,7 @@ def judge_record(record: records.Record) -> dict[str, Any]:
             claim=header["claim"],
             seconds=record.seconds,
             record_sha256=record.sha256,
-            settings={cell.name: setting(cell, suite) for cell in suite.cells},
+            settings={cell.name: setting(as_asked(suite, header, cell), suite) for cell in suite.cells},
         )
     )
 

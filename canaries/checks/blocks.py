@@ -6,10 +6,11 @@ Judges neither arm.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...suites.suite import Cell, Suite
-from ..observations.blocks import BLOCKS, IN_TURN, dealt, joined, key
+from ..observations.blocks import BLOCKS, IN_TURN, dealt, joined, key, repeats
 from ..observations.pairs import grouped
 from .base import Case
 from .ranges import SHAPES, misshapen
@@ -18,6 +19,11 @@ from .ranges import SHAPES, misshapen
 def in_turn(header: Mapping[str, Any]) -> bool:
     """Whether the arms of a record were launched in turn."""
     return header.get("launching") == IN_TURN
+
+
+def as_asked(suite: Suite, header: Mapping[str, Any], cell: Cell) -> Cell:
+    """The cell with as many repeats as were made of it."""
+    return replace(cell, repeats=repeats(cell, len(grouped(suite, cell)))) if in_turn(header) else cell
 
 
 def assembled(suite: Suite, header: Mapping[str, Any], observations: Mapping[str, Any]) -> Mapping[str, Any]:

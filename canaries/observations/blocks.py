@@ -26,22 +26,25 @@ def key(cell: Cell, block: int) -> str:
     return f"{cell.name}/block/{block}"
 
 
+def repeats(cell: Cell, groups: int) -> int:
+    """How often each group is answered by each arm: a group that is alone in its cell twice at least."""
+    return max(cell.repeats, 2) if groups == 1 else cell.repeats
+
+
 def turns(cell: Cell, groups: int, block: int) -> list[tuple[int, int]]:
     """(group, repeat) in the order in which the block's arm answers them, of a cell of so many groups.
 
     Even groups are asked in the first half, odd ones in the second, all their repeats at once. The repeats of a group
-    that is alone are dealt alternately instead, and are two at least, so that each arm has two launches in every cell.
-    The cell's first groups are answered by the baseline once more, in its other launch.
+    that is alone are dealt alternately instead, so that each arm has two launches in every cell. The cell's first
+    groups are answered by the baseline once more, in its other launch.
     """
-    half = block // 2
+    half, often = block // 2, repeats(cell, groups)
     if groups == 1:
-        repeats = max(cell.repeats, 2)
-        found = [(0, repeat) for repeat in range(half, repeats, 2)]
+        found = [(0, repeat) for repeat in range(half, often, 2)]
     else:
-        repeats = cell.repeats
-        found = [(group, repeat) for group in range(half, groups, 2) for repeat in range(repeats)]
+        found = [(group, repeat) for group in range(half, groups, 2) for repeat in range(often)]
     again = range(1 - half, min(cell.again, groups), 2) if BLOCKS[block] == BASELINE else ()
-    return found + [(group, repeats) for group in again]
+    return found + [(group, often) for group in again]
 
 
 def order(cell: Cell, groups: int, group: int) -> list[tuple[str, int]]:

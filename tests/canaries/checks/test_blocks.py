@@ -4,9 +4,11 @@ import math
 from dataclasses import replace
 
 import pytest
+from observed import GREEDY as CELL
+from observed import SAMPLED as ALONE
 from observed import case_in_turn, in_turn, served, suite
 
-from draftgate.canaries.checks.blocks import assembled, unfit
+from draftgate.canaries.checks.blocks import as_asked, assembled, unfit
 from draftgate.canaries.checks.registry import CHECKS, judge
 from draftgate.canaries.checks.whole import hole
 from draftgate.canaries.contracts import Reason, Status
@@ -39,6 +41,13 @@ def test_pairs_that_were_stored_beside_blocks_are_not_read():
     del observations[BLOCK]
 
     assert "greedy/pairs" not in case_in_turn(observations).observations
+
+
+def test_a_cell_is_told_with_the_repeats_that_were_made_of_it():
+    told = [as_asked(suite(), {"launching": how}, ALONE).repeats for how in ("together", "in turn")]
+
+    assert [1, 2] == told
+    assert as_asked(suite(), {"launching": "in turn"}, CELL) == CELL
 
 
 def first_run(observations, block=BLOCK):
