@@ -13,6 +13,7 @@ from ..suites.suite import Cell, Suite, by_kind
 from . import record as records
 from . import summary as summaries
 from .checks.base import Case, kind_of
+from .checks.blocks import as_asked, assembled
 from .checks.registry import CHECKS, judge, ledger
 from .contracts import Finding
 from .errors import RecordBroken
@@ -32,7 +33,8 @@ def judge_record(record: records.Record) -> dict[str, Any]:
         raise RecordBroken(f"the suite {suite.name} does not say what a {kind!r} must pass; judge it by one that does")
     shares = ledger(suite, kind)
     required = {cell.name: suite.required[kind].checks_for(cell) for cell in suite.cells}
-    case = Case(suite=suite, cell=suite.cells[0], header=header, observations=record.observations, ledger=shares)
+    observed = assembled(suite, header, record.observations)
+    case = Case(suite=suite, cell=suite.cells[0], header=header, observations=observed, ledger=shares)
     findings: list[Finding] = []
     for cell in suite.cells:
         findings += [judge(CHECKS[name], replace(case, cell=cell)) for name in required[cell.name]]
@@ -47,7 +49,7 @@ def judge_record(record: records.Record) -> dict[str, Any]:
             claim=header["claim"],
             seconds=record.seconds,
             record_sha256=record.sha256,
-            settings={cell.name: setting(cell, suite) for cell in suite.cells},
+            settings={cell.name: setting(as_asked(suite, header, cell), suite) for cell in suite.cells},
         )
     )
 

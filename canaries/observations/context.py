@@ -23,6 +23,11 @@ class Context:
     candidate: Arm
     seed: int
 
+    @property
+    def in_turn(self) -> bool:
+        """Whether only one of the arms is up at a time, so that each change of arms is a launch."""
+        return "launching" in self.candidate.capabilities
+
     def requests(self, canaries: Sequence[Canary], *, tokens: int, sampling: Sampling, label: str) -> list[Request]:
         """One request a canary; `label` keeps the chance of two uses apart."""
         return [
