@@ -24,6 +24,7 @@ from ..suites.suite import KINDS, Suite
 from . import record as records
 from . import summary as summaries
 from . import workers
+from .contracts import KEPT
 from .errors import BrokenAnswer, TargetUnavailable, UsageError
 from .faults import registry as faults
 from .judge import judge_record
@@ -55,6 +56,12 @@ SCOPE = {
         "chat end points, tool and grammar fields: prompts and answers are token ids",
     ),
 }
+BESIDE_KEPT = (
+    "where each sampled token lies in its law, and outside top-k, top-p or min-p: a kept baseline was not asked of it",
+    "greedy answers behind a near tie at which they leave the kept baseline's",
+    "noise at verify widths of the candidate's own, where the suite does not name them",
+    "whether the baseline is still what it was when it was recorded",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +85,12 @@ def run(options: Options, progress: Progress) -> dict[str, Any]:
     """Observes and judges; the record and the summary stand in `options.out` afterwards."""
     suite = loader.load(options.suite)
     progress.step("opening both arms")
-    named = {key: getattr(options, key) for key in ("baseline", "candidate", "config", "model", "dtype", "fault")}
+    names = ("baseline", "candidate", "config", "model", "dtype", "fault", "seed")
+    named = {key: getattr(options, key) for key in names}
     with opening.opened(opening.Asked(**named, logs=options.out / LOGS), suite) as arms:
         context = Context(suite=suite, seed=options.seed, **arms)
-        refuse_unknown(suite, context.candidate.kind)
+        refuse_unknown(suite, context.demanded)
+        refuse_claim(options.claim, context)
         context.check_prompts()
         header = header_of(options, context)
         settle()
@@ -98,6 +107,12 @@ def refuse_unknown(suite: Suite, kind: str) -> None:
     if kind not in suite.required:
         known = ", ".join(suite.required)
         raise UsageError(f"the suite {suite.name} says what a {known} must pass, not a {kind}; use another suite")
+
+
+def refuse_claim(claim: float | None, context: Context) -> None:
+    """Raises UsageError where a speed is claimed beside a baseline that was kept."""
+    if claim is not None and KEPT in context.baseline.capabilities:
+        raise UsageError(f"--claim {claim:g} rests on pairs, and a kept baseline makes none; leave it out")
 
 
 def settle() -> None:
@@ -124,7 +139,7 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
         "fault": faults.find(options.fault).code if options.fault else None,
         "claim": options.claim,
         "eos": list(context.baseline.eos),
-        "scope": [*scope(suite, context.candidate.kind), *context.candidate.unseen],
+        "scope": [*scope(context), *context.candidate.unseen],
         "machine": {
             "processor": _processor(),
             "cores": os.cpu_count(),
@@ -134,12 +149,14 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
     }
 
 
-def scope(suite: Suite, kind: str) -> list[str]:
-    """What no check of this suite looks at in a target of this kind."""
+def scope(context: Context) -> list[str]:
+    """What no check of this suite looks at in these arms."""
+    suite, kind = context.suite, context.candidate.kind
     absent = [kind for kind in KINDS if not suite.of_kind(kind)]
     lines = [f"no {', '.join(absent)} canaries in this suite"] if absent else []
     dead = [] if suite.conversation and kind == "reference" else ["no cache that outlives an answer"]
-    return [*SCOPE[kind], *lines, *dead]
+    kept = BESIDE_KEPT if KEPT in context.baseline.capabilities else ()
+    return [*kept, *SCOPE[kind], *lines, *dead]
 
 
 def observe(context: Context, journal: records.Journal, progress: Progress) -> None:

@@ -38,6 +38,8 @@ class Speed(Certain):
             a.generation.tokens and a.generation.arrivals and a.generation.arrivals[-1].seconds > 0 for a in listed
         ):
             return not_observed(self.name, case)
+        if case.kept:
+            return self._unclaimed(case, [a.generation for a in listed if a.arm == CANDIDATE])
         if wrong := clocks(pairs, 0.0 if case.kind == "server" else WALL_SHARE):
             return self._impossible(case, wrong)
         paired = partnered(listed)
@@ -53,6 +55,16 @@ class Speed(Certain):
             summary=f"{ratio.ratio:.2f}x [{ratio.low:.2f}, {ratio.high:.2f}] over {ratio.pairs} pairs",
             figures=_figures(case, ratio, again)
             | {arm: _latencies([a.generation for a in listed if a.arm == arm]) for arm in ("baseline", "candidate")},
+        )
+
+    def _unclaimed(self, case: Case, generations: list[Generation]) -> Finding:
+        """Times of another hour make no pairs with those of this one."""
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=Status.NOT_APPLICABLE,
+            summary="correctness only; no ratio claimed: the baseline's times are those of another hour",
+            figures={"ratio": None, CANDIDATE: _latencies(generations)},
         )
 
     def _impossible(self, case: Case, words: str) -> Finding:

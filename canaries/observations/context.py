@@ -9,7 +9,7 @@ from typing import Any
 
 from ...engine.request import Request, Sampling
 from ...suites.suite import Canary, Cell, Suite
-from ..contracts import Arm, Replay
+from ..contracts import KEPT, Arm, Replay, demanded
 
 GREEDY = Sampling()
 
@@ -22,6 +22,11 @@ class Context:
     baseline: Arm
     candidate: Arm
     seed: int
+
+    @property
+    def demanded(self) -> str:
+        """What the suite calls the lists of what must be passed here."""
+        return demanded(self.candidate.kind, kept=KEPT in self.baseline.capabilities)
 
     def requests(self, canaries: Sequence[Canary], *, tokens: int, sampling: Sampling, label: str) -> list[Request]:
         """One request a canary; `label` keeps the chance of two uses apart."""

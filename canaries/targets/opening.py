@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from ...suites.suite import Suite
+from .. import documents
 from .. import record as records
 from ..contracts import Arm
 from ..errors import OutputUnwritable, UsageError
 from ..faults import registry as faults
-from . import reference
+from ..observations.pairs import BASELINE, CANDIDATE
+from . import reference, tape
+from .kept import Kept
 from .spec import TargetSpec
 from .strategies import Strategies
 
 SMALL_MODEL = 20_000_000  # parameters below which one thread decodes as fast as two (1 M: 4.8 ms a step, not 5.4)
 DTYPE = "float32"
 THEIRS = "hf"  # the name under which transformers' own `generate` is a target
+REPLAY = "replay"  # and the one of a baseline that was kept
 DEFAULTS = {"baseline": "plain", "candidate": "draft:k=5"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the command line says of the arms; None where it says nothing. `logs` is where launched servers write."""
+    """What the command line says of the arms; None where it says nothing. `logs` is where launched servers write.
+
+    `seed` is the run's: a kept baseline was asked with one.
+    """
 
     baseline: str | None
     candidate: str | None
@@ -35,20 +42,49 @@ class Asked:
     model: Path | None
     dtype: str | None
     fault: str | None
+    seed: int
     logs: Path
 
 
 @contextmanager
 def opened(asked: Asked, suite: Suite) -> Iterator[dict[str, Any]]:
     """`baseline` and `candidate`. Raises UsageError, EngineError or ServerError before anything is recorded."""
-    if asked.config is None:
+    baseline = TargetSpec.parse(asked.baseline or "")
+    if baseline.name == REPLAY:
+        with _beside_kept(baseline, replace(asked, baseline=None), suite) as arms:
+            yield arms
+    elif asked.config is None:
         yield in_process(asked)
-        return
-    for option in ("baseline", "candidate", "model", "dtype", "fault"):
-        if (value := getattr(asked, option)) is not None:
-            raise UsageError(f"--{option} {value} cannot be given beside --config {asked.config}, which says all of it")
-    with _served(asked.config, asked.logs, suite) as arms:
-        yield arms
+    else:
+        with _configured(asked, asked.config, suite, (BASELINE, CANDIDATE)) as arms:
+            yield arms
+
+
+@contextmanager
+def alone(asked: Asked, suite: Suite, role: str) -> Iterator[Any]:
+    """One arm without the other. Raises as `opened`."""
+    if asked.config is None:
+        yield in_process(asked)[role]
+    else:
+        with _configured(asked, asked.config, suite, (role,)) as arms:
+            yield arms[role]
+
+
+@contextmanager
+def _beside_kept(spec: TargetSpec, asked: Asked, suite: Suite) -> Iterator[dict[str, Any]]:
+    """A baseline from a tape, and the candidate alone, which must be what that baseline was but for speculation."""
+    spec.refuse_unknown(("file",))
+    if not spec.options.get("file"):
+        raise UsageError(f"--baseline {REPLAY} does not say what was kept; write {REPLAY}:file=FILE")
+    kept: Any = Kept(tape=tape.read(Path(spec.options["file"])))
+    kept.tape.refuse_other(suite, asked.seed)
+    with alone(asked, suite, CANDIDATE) as candidate:
+        if candidate.kind != kept.kind:
+            raise UsageError(
+                f"the kept baseline is a {kept.kind}, the candidate a {candidate.kind}; name one of its kind"
+            )
+        refuse_unlike(kept, candidate, suite)
+        yield {BASELINE: kept, CANDIDATE: candidate}
 
 
 def in_process(asked: Asked) -> dict[str, Any]:
@@ -99,12 +135,22 @@ def threads(parameters: int, most: int) -> int:
 
 
 @contextmanager
-def _served(path: Path, logs: Path, suite: Suite) -> Iterator[dict[str, Any]]:
+def _configured(asked: Asked, path: Path, suite: Suite, roles: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The servers in these roles, once nothing else is said of them."""
+    for option in ("baseline", "candidate", "model", "dtype", "fault"):
+        if (value := getattr(asked, option)) is not None:
+            raise UsageError(f"--{option} {value} cannot be given beside --config {path}, which says all of it")
+    with _served(path, asked.logs, suite, roles) as arms:
+        yield arms
+
+
+@contextmanager
+def _served(path: Path, logs: Path, suite: Suite, roles: Sequence[str]) -> Iterator[dict[str, Any]]:
     from ...engine.models.pretrained import read_words
     from .servers import arms, config
     from .servers.target import ServerTarget
 
-    configured = config.read(path)
+    configured = config.read(path, roles)
     most = max(cell.batch for cell in suite.cells)
     for role, one in configured.items():
         if one.connection.concurrency < most:
@@ -121,13 +167,14 @@ def _served(path: Path, logs: Path, suite: Suite) -> Iterator[dict[str, Any]]:
             words = read_words(one.tokenizer) if one.tokenizer else None
             server = stack.enter_context(arms.opened(one, logs / f"{role}.log", words.decode if words else None))
             found[role] = ServerTarget(role=role, server=server, config=one, words=words)
-        refuse_unlike(found["baseline"], found["candidate"], suite)
+        if len(found) > 1:
+            refuse_unlike(found["baseline"], found["candidate"], suite)
         yield found
 
 
 def refuse_unlike(baseline: Arm, candidate: Arm, suite: Suite) -> None:
     """Raises UsageError where the arms differ in more than speculation: their model, or what they make of a prompt."""
-    one, other = baseline.identity()["model"], candidate.identity()["model"]
+    one, other = (documents.plain(arm.identity()["model"]) for arm in (baseline, candidate))
     different = records.difference(one, other)
     if not different:
         first = {canary.kind: canary for canary in reversed(suite.canaries)}.values()

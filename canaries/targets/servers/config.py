@@ -9,7 +9,7 @@ import math
 import signal
 import ssl
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,16 +52,16 @@ class ArmConfig:
     tokenizer: Path | None = None
 
 
-def read(path: Path) -> dict[str, ArmConfig]:
-    """Both arms. Raises UsageError."""
+def read(path: Path, roles: Sequence[str] = ARMS) -> dict[str, ArmConfig]:
+    """The arms in these roles; another may be absent, and is not looked at. Raises UsageError."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}); `draftgate init` writes one") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}; correct that line") from None
-    _Table(str(path), document).keys(dict.fromkeys(ARMS, "an arm"), ())
-    return {name: _arm(_Table(f"{path}: {name}", document[name]), _OWN[name]) for name in ARMS}
+    _Table(str(path), document).keys(dict.fromkeys(roles, "an arm"), ARMS)
+    return {name: _arm(_Table(f"{path}: {name}", document[name]), _OWN[name]) for name in roles}
 
 
 class _Table:
