@@ -124,6 +124,7 @@ def settle() -> None:
 def header_of(options: Options, context: Context) -> dict[str, Any]:
     """All that decides what will be observed, and what it was observed on."""
     suite = context.suite
+    kept = BESIDE_KEPT if KEPT in context.baseline.capabilities else ()
     return {
         "draftgate": __version__,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -139,7 +140,7 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
         "fault": faults.find(options.fault).code if options.fault else None,
         "claim": options.claim,
         "eos": list(context.baseline.eos),
-        "scope": [*scope(context), *context.candidate.unseen],
+        "scope": [*kept, *scope(suite, context.candidate.kind), *context.candidate.unseen],
         "machine": {
             "processor": _processor(),
             "cores": os.cpu_count(),
@@ -149,14 +150,12 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
     }
 
 
-def scope(context: Context) -> list[str]:
-    """What no check of this suite looks at in these arms."""
-    suite, kind = context.suite, context.candidate.kind
+def scope(suite: Suite, kind: str) -> list[str]:
+    """What no check of this suite looks at in a target of this kind."""
     absent = [kind for kind in KINDS if not suite.of_kind(kind)]
     lines = [f"no {', '.join(absent)} canaries in this suite"] if absent else []
     dead = [] if suite.conversation and kind == "reference" else ["no cache that outlives an answer"]
-    kept = BESIDE_KEPT if KEPT in context.baseline.capabilities else ()
-    return [*kept, *SCOPE[kind], *lines, *dead]
+    return [*SCOPE[kind], *lines, *dead]
 
 
 def observe(context: Context, journal: records.Journal, progress: Progress) -> None:

@@ -28,13 +28,14 @@ repeats = 1
 LISTS = """
 [required.kept-{kind}]
 greedy = ["exact_tokens", "noise", "exercise", "algebra", "answered"{more}]
-sampled = ["noise", "samples", "exercise", "algebra", "answered"{more}]
+sampled = ["noise", "samples", "algebra", "answered"{more}]
 """
 CHANGED = {  # what can be shown in seconds
     r"token_fault_rate = \S+": "token_fault_rate = 0.1",
     r"proposed = \d+": "proposed = 1",
     r"accepted = \d+": "accepted = 1",
     r"tokens = 4 +# most tokens an answer: the first": "tokens = 2 # most tokens an answer: the first",
+    r"prompts = 2 +# the first canaries": "prompts = 1 # the first canaries",
     r"\neffect = 0.25": "\neffect = 0.35",
 }
 ARM = """[{role}]

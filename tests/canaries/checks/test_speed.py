@@ -120,3 +120,12 @@ def test_a_ratio_that_the_target_passes_do_not_allow_is_a_fault():
 
     assert (Status.FAIL, Reason.METRICS) == (finding.status, finding.reason)
     assert "is faster than 1.8" in finding.summary
+
+
+def test_beside_a_kept_baseline_no_ratio_is_claimed():
+    finding = judged("speed", record(), kept=True)
+
+    assert finding.status is Status.NOT_APPLICABLE
+    assert finding.figures["ratio"] is None
+    assert finding.figures["candidate"]["e2e_s"] > 0
+    assert "correctness only; no ratio claimed" in finding.summary
