@@ -6,7 +6,7 @@ The baseline is asked all that a run would ask it, in that order; no candidate i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -79,14 +79,16 @@ def keep(options: Options, file: Path, progress: Progress) -> str:
 
 def _asked(options: Options, logs: Path) -> opening.Asked:
     """The baseline alone, as the command line names it. Raises UsageError for the reference engine."""
-    name = TargetSpec.parse(options.baseline or "").name
-    if options.config is None and name != opening.THEIRS:
-        told = f"--baseline {options.baseline}" if name else "the reference engine"
-        choice = f"a server (--config FILE) or transformers (--baseline {opening.THEIRS})"
-        raise UsageError(f"--record-baseline keeps {choice}, not {told}, which is always at hand; name one of these")
-    asked = opening.Asked(
-        baseline=options.baseline,
-        candidate=None,
+    spec = TargetSpec.parse(options.baseline or "")
+    if options.config is None:
+        if spec.name != opening.THEIRS:
+            told = f"--baseline {options.baseline}" if spec.name else "the reference engine"
+            choice = f"a server (--config FILE) or transformers (--baseline {opening.THEIRS})"
+            raise UsageError(f"--record-baseline keeps {choice}, not {told}, which is always at hand; name one of these")
+        spec.refuse_unknown(("device",))
+    return opening.Asked(
+        baseline=options.baseline if options.config else None,
+        candidate=None if options.config else options.baseline,  # by which transformers is told the device of both
         config=options.config,
         model=options.model,
         dtype=options.dtype,
@@ -94,7 +96,6 @@ def _asked(options: Options, logs: Path) -> opening.Asked:
         seed=options.seed,
         logs=logs,
     )
-    return asked if options.config else replace(asked, candidate=opening.THEIRS)
 
 
 def _context(recorder: Any, suite: Suite, seed: int) -> Context:

@@ -59,7 +59,8 @@ def test_nothing_is_overwritten(recorded, capsys):
         (["--baseline", "plain"], "not --baseline plain, which is always at hand; name one of these"),
         (["--baseline", "hf", "--candidate", "hf:method=draft"], "--candidate has no meaning beside --record-baseline"),
         (["--baseline", "hf", "--claim", "2"], "--claim has no meaning beside --record-baseline"),
-        (["--baseline", "hf:method=draft"], "are not one engine, plain and not; use --baseline hf"),
+        (["--baseline", "hf:method=draft"], "target 'hf' has no option 'method'; options: device"),
+        (["--baseline", "hf:device=none"], "hf:device=none cannot be used here"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused_in_one_line(tmp_path, capsys, words, told):
