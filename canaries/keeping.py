@@ -84,7 +84,9 @@ def _asked(options: Options, logs: Path) -> opening.Asked:
         if spec.name != opening.THEIRS:
             told = f"--baseline {options.baseline}" if spec.name else "the reference engine"
             choice = f"a server (--config FILE) or transformers (--baseline {opening.THEIRS})"
-            raise UsageError(f"--record-baseline keeps {choice}, not {told}, which is always at hand; name one of these")
+            raise UsageError(
+                f"--record-baseline keeps {choice}, not {told}, which is always at hand; name one of these"
+            )
         spec.refuse_unknown(("device",))
     return opening.Asked(
         baseline=options.baseline if options.config else None,

@@ -72,4 +72,4 @@ def played(made):
     """What was recorded, from a file."""
     tape = Tape(made={"draftgate": "0.1", "recorded": "then"}, arm=made.document(), calls=made.calls, sha256="ab")
     copy = {name: documents.decode(documents.encode(getattr(tape, name))) for name in ("made", "arm", "calls")}
-    return Kept(tape=Tape(**copy, sha256="ab"))
+    return Kept.on(Tape(**copy, sha256="ab"))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...engine.request import Generation, Request
-from ..contracts import Arm, Dialogue, Replay, Shape, Watched
+from ..contracts import Replay, Shape, Watched
 from ..errors import RecordBroken
 from .recording import asked, first, scored
 from .tape import AGAIN, Tape, key
@@ -24,39 +24,27 @@ class Kept:
     """The baseline on a tape. What was asked several times is answered in that order, the last answer standing."""
 
     tape: Tape
+    name: str
+    kind: str
+    guarantee: str
+    capabilities: frozenset[str]
+    unseen: tuple[str, ...]
+    eos: tuple[int, ...]
     _played: Counter[str] = field(default_factory=Counter, repr=False)
 
     draft_length = 0
 
-    @property
-    def name(self) -> str:
-        """As it was recorded."""
-        return str(self.tape.arm["name"])
-
-    @property
-    def kind(self) -> str:
-        """As it was recorded."""
-        return str(self.tape.arm["kind"])
-
-    @property
-    def guarantee(self) -> str:
-        """As it was recorded."""
-        return str(self.tape.arm["guarantee"])
-
-    @property
-    def capabilities(self) -> frozenset[str]:
-        """As it was recorded."""
-        return frozenset(self.tape.arm["capabilities"])
-
-    @property
-    def unseen(self) -> tuple[str, ...]:
-        """As it was recorded."""
-        return tuple(self.tape.arm["unseen"])
-
-    @property
-    def eos(self) -> tuple[int, ...]:
-        """As it was recorded."""
-        return tuple(self.tape.arm["eos"])
+    @classmethod
+    def on(cls, tape: Tape) -> Kept:
+        """The baseline that is on the tape."""
+        arm = tape.arm
+        return cls(
+            tape=tape,
+            **{name: arm[name] for name in ("name", "kind", "guarantee")},
+            capabilities=frozenset(arm["capabilities"]),
+            unseen=tuple(arm["unseen"]),
+            eos=tuple(arm["eos"]),
+        )
 
     def identity(self) -> dict[str, Any]:
         """The baseline's, and what it is kept on."""
@@ -111,22 +99,6 @@ class Kept:
     def configuration(self) -> dict[str, Any]:
         """All that the baseline reported of itself."""
         return dict(self._told(key("configuration"), "its configuration"))
-
-    def dialogue(self) -> Dialogue:
-        """Not offered: no cache is kept."""
-        raise NotImplementedError
-
-    def variant(self, method: str, **options: Any) -> Arm:
-        """Not offered: a baseline has no knobs."""
-        raise NotImplementedError
-
-    def on(self, target_model: Any, draft_model: Any) -> Arm:
-        """Not offered: no model is kept."""
-        raise NotImplementedError
-
-    def recorded_logits(self, request: Request, answer: Sequence[int]) -> tuple[Any, Any]:
-        """Not offered: no logits are kept."""
-        raise NotImplementedError
 
     def _turn(self, name: str, told: Sequence[Any]) -> Any:
         """The next of several answers to one thing; None where it was never asked."""

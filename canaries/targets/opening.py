@@ -19,6 +19,7 @@ from ..faults import registry as faults
 from ..observations.pairs import BASELINE, CANDIDATE
 from . import reference, tape
 from .kept import Kept
+from .registry import TARGETS
 from .spec import TargetSpec
 from .strategies import Strategies
 
@@ -76,15 +77,20 @@ def _beside_kept(spec: TargetSpec, asked: Asked, suite: Suite) -> Iterator[dict[
     spec.refuse_unknown(("file",))
     if not spec.options.get("file"):
         raise UsageError(f"--baseline {REPLAY} does not say what was kept; write {REPLAY}:file=FILE")
-    kept: Any = Kept(tape=tape.read(Path(spec.options["file"])))
+    kept: Any = Kept.on(tape.read(Path(spec.options["file"])))
     kept.tape.refuse_other(suite, asked.seed)
+    _refuse_kind(kept.kind, asked)
     with alone(asked, suite, CANDIDATE) as candidate:
-        if candidate.kind != kept.kind:
-            raise UsageError(
-                f"the kept baseline is a {kept.kind}, the candidate a {candidate.kind}; name one of its kind"
-            )
         refuse_unlike(kept, candidate, suite)
         yield {BASELINE: kept, CANDIDATE: candidate}
+
+
+def _refuse_kind(kept: str, asked: Asked) -> None:
+    """Raises UsageError, before it is opened, for a candidate of another kind than the kept baseline's."""
+    row = TARGETS.get(TargetSpec.parse(asked.candidate or DEFAULTS[CANDIDATE]).name)
+    kind = "server" if asked.config else row.kind if row else kept
+    if kind != kept:
+        raise UsageError(f"the kept baseline is of kind {kept}, the candidate of kind {kind}; name one of that kind")
 
 
 def in_process(asked: Asked) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from ...engine.request import Generation, Request
-from ..contracts import KEPT, Arm, Dialogue, Replay, Shape, Watched
+from ..contracts import KEPT, Arm, Replay, Shape, Watched
 from .tape import key
 
 if TYPE_CHECKING:
@@ -121,22 +121,6 @@ class Recorder:
         """The baseline's."""
         return self.inner.identity()
 
-    def dialogue(self) -> Dialogue:
-        """Not offered: no cache is kept."""
-        raise NotImplementedError
-
-    def variant(self, method: str, **options: Any) -> Arm:
-        """Not offered: a baseline has no knobs."""
-        raise NotImplementedError
-
-    def on(self, target_model: Any, draft_model: Any) -> Arm:
-        """Not offered: no model is kept."""
-        raise NotImplementedError
-
-    def recorded_logits(self, request: Request, answer: Sequence[int]) -> tuple[Any, Any]:
-        """Not offered: no logits are kept."""
-        raise NotImplementedError
-
     def _keep(self, name: str, told: Any) -> None:
         self.calls.setdefault(name, []).append(told)
 
@@ -175,10 +159,10 @@ class Silent(Recorder):
         """Nothing."""
         return {}
 
-    def variant(self, method: str, **options: Any) -> Arm:
+    def variant(self, method: str, **options: Any) -> Silent:
         """Itself, whatever drafts."""
         del method, options
-        return cast("Arm", self)
+        return self
 
 
 def asked(method: str, requests: Sequence[Request]) -> str:

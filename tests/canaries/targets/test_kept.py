@@ -75,10 +75,3 @@ def test_of_another_request_or_another_width_nothing_is_known():
     for asked, width in ((request(5, 7), 0), (request(5, 6, temperature=1.0), 0), (ONE, 1)):
         (replay,) = kept.score([asked], [(7, 8)], width=width, slack=0.0)
         assert all(math.isnan(gap) for gap in replay.gap)
-
-
-@pytest.mark.parametrize("call", ["dialogue", "variant", "on", "recorded_logits"])
-def test_what_no_tape_holds_is_not_offered(call):
-    words = {"dialogue": (), "variant": ("k",), "on": (None, None), "recorded_logits": (ONE, ())}[call]
-    with pytest.raises(NotImplementedError):
-        getattr(played(recorder()), call)(*words)

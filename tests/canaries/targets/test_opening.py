@@ -104,12 +104,15 @@ def test_a_kept_baseline_that_is_not_there_is_refused(tmp_path, baseline, told):
         pass
 
 
+ARM = {"name": "vllm", "kind": "server", "guarantee": "SAME_LAW", "capabilities": ["kept"], "unseen": [], "eos": [0]}
+
+
 def test_a_candidate_of_another_kind_than_the_kept_baseline_is_refused(tmp_path):
     made = {"draftgate": "0", "recorded": "then", "seed": 0}
     named = {"name": "smoke", "version": "v1", "digest": small().digest}
-    kept = tape.Tape(made=made | {"suite": named}, arm={"kind": "server"}, calls={})
+    kept = tape.Tape(made=made | {"suite": named}, arm=ARM, calls={})
     tape.write(tmp_path / "a.tape", kept)
-    words = "the kept baseline is a server, the candidate a reference; name one of its kind"
+    words = "the kept baseline is of kind server, the candidate of kind reference; name one of that kind"
     with (
         pytest.raises(UsageError, match=words),
         opening.opened(asked(tmp_path, baseline=f"replay:file={tmp_path / 'a.tape'}"), small()),

@@ -48,10 +48,3 @@ def test_silence_has_a_kind_and_a_width_and_no_tokens():
     assert silent.variant("oracle", k=4, answers={}) is silent
     assert silent.configuration() == {}
     assert silent.calls == {}
-
-
-@pytest.mark.parametrize("call", ["dialogue", "variant", "on", "recorded_logits"])
-def test_what_no_tape_holds_is_not_offered(call):
-    words = {"dialogue": (), "variant": ("k",), "on": (None, None), "recorded_logits": (request(5), ())}[call]
-    with pytest.raises(NotImplementedError):
-        getattr(recorder(), call)(*words)
