@@ -24,6 +24,7 @@ from .report.progress import Progress
 from .run import refuse_unknown, settle
 from .targets import opening, tape
 from .targets.recording import Recorder, Silent
+from .targets.servers.templates import SERVERS
 from .targets.spec import TargetSpec
 
 NOT_BESIDE = {  # what says something of a candidate or a verdict, and what it is where nothing is said
@@ -80,17 +81,16 @@ def keep(options: Options, file: Path, progress: Progress) -> str:
 def _asked(options: Options, logs: Path) -> opening.Asked:
     """The baseline alone, as the command line names it. Raises UsageError for the reference engine."""
     spec = TargetSpec.parse(options.baseline or "")
-    if options.config is None:
-        if spec.name != opening.THEIRS:
-            told = f"--baseline {options.baseline}" if spec.name else "the reference engine"
-            choice = f"a server (--config FILE) or transformers (--baseline {opening.THEIRS})"
-            raise UsageError(
-                f"--record-baseline keeps {choice}, not {told}, which is always at hand; name one of these"
-            )
+    theirs = options.config is None and spec.name == opening.THEIRS
+    if theirs:
         spec.refuse_unknown(("device",))
+    elif options.config is None and spec.name not in SERVERS:
+        told = f"--baseline {options.baseline}" if spec.name else "the reference engine"
+        choice = f"a server (--config FILE) or transformers (--baseline {opening.THEIRS})"
+        raise UsageError(f"--record-baseline keeps {choice}, not {told}; name one of these")
     return opening.Asked(
-        baseline=options.baseline if options.config else None,
-        candidate=None if options.config else options.baseline,  # by which transformers is told the device of both
+        baseline=None if theirs else options.baseline,
+        candidate=options.baseline if theirs else None,  # by which transformers is told the device of both
         config=options.config,
         model=options.model,
         dtype=options.dtype,

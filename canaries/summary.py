@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from . import documents, record
 from .contracts import Status
-from .errors import CannotJudge, RecordBroken
+from .errors import CannotJudge, RecordBroken, UsageError
 from .gate import CellVerdict, judge
 from .reasons import REASONS
 
@@ -84,8 +84,10 @@ def write(summary: Mapping[str, Any], folder: Path) -> Path:
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """The summary of a run folder, which is that of the record beside it. Raises CannotJudge or RecordBroken."""
+    """The summary of a run folder, that of the record beside it. Raises UsageError, CannotJudge or RecordBroken."""
     path = folder / NAME
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}; name the folder of a run")
     try:
         data = path.read_bytes()
     except FileNotFoundError:

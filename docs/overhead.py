@@ -1,12 +1,14 @@
 """Measures what the client itself costs, and writes it into `docs/engines.md`.
 
-`python docs/overhead.py GATE.toml`: the baseline of a llama.cpp configuration is launched, and the decode rate and the
-time to first token of each answer, as the client clocks them, stand beside the server's own `timings` of it. Then many
+`python docs/overhead.py LLAMA_CPP.toml VLLM.toml`: the baseline of a llama.cpp configuration is launched, and decode
+rate and time to first token of each answer, as the client clocks them, stand beside the server's own `timings` of
+it; then that of a vLLM configuration, whose own clock is a sum over answers, from their arrival at its front. Then many
 paced streams at once come from the tests' loopback server, a process of its own.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 import sys
@@ -16,8 +18,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 import blocks
+import httpx
 
-from draftgate.canaries.targets.servers import config
+from draftgate.canaries.targets.servers import config, prometheus
 from draftgate.canaries.targets.servers.arms import opened
 from draftgate.canaries.targets.servers.asking import Answer, Ask
 from draftgate.canaries.targets.servers.launch import Launch
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = Path(__file__).with_name("engines.md")
 ANSWERS, SHORT, LONG, TOKENS = 20, 16, 900, 96  # prompts: short ones to clock decoding, long ones to clock the prefill
+ASKED = ("LLAMA_CPP.toml", "VLLM.toml")
+FIRST, DECODE = "vllm:time_to_first_token_seconds", "vllm:request_decode_time_seconds"  # histograms
 STREAMS, CHUNKS, PAUSE_S, PORT = 64, 100, 0.02, 8199
 
 
@@ -45,6 +50,14 @@ class Clocked(NamedTuple):
     server_first_ms: float
 
 
+class Sums(NamedTuple):
+    """Client over server: decode rates, times to first token; and by how many milliseconds the latter is later."""
+
+    rate: float
+    first: float
+    later_ms: float
+
+
 class Streams(NamedTuple):
     """Many streams at once: how many were open together, chunks a second in all, the client's share of a core."""
 
@@ -55,16 +68,18 @@ class Streams(NamedTuple):
 
 def main(arguments: Sequence[str]) -> int:
     """The page has the figures."""
-    if len(arguments) != 1:
-        sys.stderr.write("usage: python docs/overhead.py GATE.toml\n")
+    if len(arguments) != len(ASKED):
+        sys.stderr.write(f"usage: python docs/overhead.py {' '.join(ASKED)}\n")
         return 2
-    arm = config.read(Path(arguments[0]))["baseline"]
+    llama_cpp, vllm = (config.read(Path(path))["baseline"] for path in arguments)
     with TemporaryDirectory() as folder:
-        with opened(arm, Path(folder, "clock.log")) as server:
+        with opened(llama_cpp, Path(folder, "clock.log")) as server:
             decoding, prefill = clocked(server, SHORT, TOKENS), clocked(server, LONG, 2)
+        with opened(vllm, Path(folder, "sums.log")) as server:
+            sums = summed(server, vllm.connection.endpoints[0].url)
         with opened(loopback("llama_cpp", PAUSE_S), Path(folder, "streams.log")) as server:
             streams = at_once(server, STREAMS, CHUNKS)
-    text = page(decoding, prefill, streams)
+    text = page(decoding, prefill, sums, streams)
     sys.stdout.write(f"{text}\n")
     before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else "# Engines\n"
     PAGE.write_text(blocks.replaced(before, blocks.begin("overhead", "overhead"), text), encoding="utf-8")
@@ -73,12 +88,33 @@ def main(arguments: Sequence[str]) -> int:
 
 def clocked(server: Server, prompt: int, tokens: int) -> list[Clocked]:
     """Answers one after the other to prompts of their own, without the cache of prefixes."""
+    return [by_both(answer) for answer in answered(server, prompt, tokens)]
+
+
+def answered(server: Server, prompt: int, tokens: int) -> list[Answer]:
+    """Answers to any prompts of so many tokens, one after the other."""
     rng = random.Random(1)  # noqa: S311 - any prompts
     requests = [
         Request(name=str(i), prompt=tuple(rng.randrange(5, 1000) for _ in range(prompt)), max_tokens=tokens)
         for i in range(ANSWERS)
     ]
-    return [by_both(server.ask([Ask(request=request, salt="clock")])[0][0]) for request in requests]
+    return [server.ask([Ask(request=request, salt="clock")])[0][0] for request in requests]
+
+
+def summed(server: Server, url: str) -> Sums:
+    """The client's seconds over vLLM's own, on the same answers to short prompts."""
+    answered(server, SHORT, 2)  # what is made at the first requests falls on neither clock
+    before = [seconds_at(url, name) for name in (FIRST, DECODE)]
+    arrivals = [answer.generation.arrivals for answer in answered(server, SHORT, TOKENS)]
+    own = [seconds_at(url, name) - was for name, was in zip((FIRST, DECODE), before, strict=True)]
+    first, decode = sum(row[0].seconds for row in arrivals), sum(row[-1].seconds - row[0].seconds for row in arrivals)
+    return Sums(own[1] / decode, first / own[0], 1000 * (first - own[0]) / len(arrivals))
+
+
+def seconds_at(url: str, name: str) -> float:
+    """The sum of a histogram of vLLM's."""
+    text = httpx.get(f"{url}/metrics", trust_env=False, timeout=20).raise_for_status().text
+    return math.fsum(sample.value for sample in prometheus.samples(text) if sample.name == f"{name}_sum")
 
 
 def by_both(answer: Answer) -> Clocked:
@@ -113,7 +149,7 @@ def loopback(server: str, seconds: float) -> config.ArmConfig:
     )
 
 
-def page(decoding: list[Clocked], prefill: list[Clocked], streams: Streams) -> str:
+def page(decoding: list[Clocked], prefill: list[Clocked], sums: Sums, streams: Streams) -> str:
     """The section, from its heading on."""
     rate = statistics.median(row.rate / row.server_rate for row in decoding)
     first = statistics.median(row.first_ms / row.server_first_ms for row in prefill)
@@ -122,6 +158,8 @@ def page(decoding: list[Clocked], prefill: list[Clocked], streams: Streams) -> s
 
 One stream of llama.cpp, {ANSWERS} answers, the client's clock over the server's own, medians: decode rate {rate:.4f};
 time to first token {first:.4f} at prompts of {LONG} tokens, {more:.1f} ms later than the end of the server's prefill.
+One stream of vLLM, {ANSWERS} answers to prompts of {SHORT} tokens, sums over its own from their arrival on: decode rate
+{sums.rate:.4f}; time to first token {sums.first:.4f}, {sums.later_ms:.1f} ms later.
 {streams.together} of {STREAMS} streams open together, paced at {1 / PAUSE_S:.0f} chunks a second each:
 {streams.chunks_s:,.0f} chunks a second in all, with {streams.core:.0%} of a core."""
 

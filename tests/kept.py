@@ -1,4 +1,4 @@
-"""A small suite for baselines that are kept, as a folder; and a configuration of servers that are on loopback."""
+"""A small suite for baselines that are kept, as a folder; and a configuration of a candidate on loopback."""
 
 from __future__ import annotations
 
@@ -38,15 +38,14 @@ CHANGED = {  # what can be shown in seconds
     r"prompts = 2 +# the first canaries": "prompts = 1 # the first canaries",
     r"\neffect = 0.25": "\neffect = 0.35",
 }
-ARM = """[{role}]
+CANDIDATE = """[candidate]
 server = "vllm"
 url = "{url}"
 model = "tiny"
 deadline_s = 120
 concurrency = 8
-{own}
+draft_length = 4
 """
-OWN = {"baseline": "logprobs = 32\neos = [{eos}]", "candidate": "draft_length = 4"}
 
 
 def suite(folder):
@@ -64,8 +63,7 @@ def suite(folder):
     return str(made)
 
 
-def configuration(path, eos, **urls):
-    """A configuration of the arms that have a url."""
-    parts = (ARM.format(role=role, url=url, own=OWN[role].format(eos=eos)) for role, url in urls.items())
-    path.write_text("".join(parts), encoding="utf-8")
+def configuration(path, url):
+    """A configuration of a candidate alone."""
+    path.write_text(CANDIDATE.format(url=url), encoding="utf-8")
     return str(path)

@@ -126,9 +126,9 @@ def test_the_package_fetches_its_names_when_they_are_used():
     [
         ((), "COMMAND"),
         (("judge",), "invalid choice: 'judge'"),
-        (("run", "--claim", "fast"), "fast is not a ratio"),
-        (("run", "--claim", "nan"), "nan is not a ratio"),
-        (("run", "--claim", "-1"), "-1 is not a ratio"),
+        (("run", "--claim", "fast"), "fast is not above 0"),
+        (("run", "--claim", "nan"), "nan is not above 0"),
+        (("run", "--claim", "-1"), "-1 is not above 0"),
         (("run", "--seed", "x"), "--seed"),
         (("run", "--dtype", "int8"), "invalid choice: 'int8' (choose from"),
         (("run", "--cand", "x"), "--cand"),
@@ -149,16 +149,17 @@ def test_a_mistake_is_told_in_one_line_with_status_2(tmp_path, arguments, line):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [("report", "none"), ("publish", "none")])
-def test_what_cannot_be_judged_ends_with_status_3(tmp_path, arguments):
-    done = command(*arguments, cwd=tmp_path)
+@pytest.mark.parametrize("name", ["report", "publish"])
+@pytest.mark.parametrize(("folder", "status"), [(".", 3), ("none", 2)])
+def test_what_cannot_be_judged_ends_with_status_3_and_what_is_not_there_with_2(tmp_path, name, folder, status):
+    done = command(name, folder, cwd=tmp_path)
 
-    assert (done.returncode, done.stdout) == (3, "")
+    assert (done.returncode, done.stdout) == (status, "")
     assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("arguments", "status"), [(("report", "none", "--json"), 3), (("run", "--x", "--json"), 2)])
+@pytest.mark.parametrize(("arguments", "status"), [(("report", ".", "--json"), 3), (("run", "--x", "--json"), 2)])
 def test_json_is_one_document_even_for_a_mistake(tmp_path, arguments, status):
     done = command(*arguments, cwd=tmp_path)
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 WORDS = {"FAIL": "FAIL", "INCONCLUSIVE": "open", "NOT_EXERCISED": "idle", "NOT_APPLICABLE": "n/a", "PASS": "pass"}
 COLOURS = {"FAIL": "bold red", "pass": "green", "miss": "bold red"}
+COLUMNS = 6  # that a terminal has room for beside one another
+WORD = 28  # characters of one word that a column is kept wide enough for
 DIGEST = re.compile("[0-9a-f]{64}")
 LEGEND = "pass, FAIL, open: too little data, idle: not exercised, n/a: does not apply, miss: required but not made."
 TIMES = (
@@ -52,11 +54,30 @@ def speed(cells: Sequence[Mapping[str, Any]]) -> Table | None:
 
 
 def choices(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """What there is to choose from: one row each, a column for every key that any row has."""
+    """What there is to choose from: one row each, a column for every key that any row has, where these have room."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
+    if len(keys) > COLUMNS:
+        return _cards(rows)
+    columns = {key: [_listed(row.get(key, "")) for row in rows] for key in keys}
     table = _table(*(Text(key) for key in keys))
+    for column, texts in zip(table.columns, columns.values(), strict=True):
+        column.no_wrap = all(len(text) <= WORD and " " not in text for text in texts)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*(Text(text, overflow="fold") for text in row))
+    return table
+
+
+def _cards(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """The rows one below another, each key with its value beside it; what is empty is left out."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
     for row in rows:
-        table.add_row(*(Text(_listed(row.get(key, "")), overflow="fold") for key in keys))
+        for key, value in row.items():
+            if text := _listed(value):
+                table.add_row(Text(key), Text(text, overflow="fold"))
+        table.add_section()
+        table.add_row()
     return table
 
 
@@ -75,6 +96,8 @@ def _status(cell: Mapping[str, Any], check: str) -> Text:
 
 def _listed(value: Any) -> str:
     """A value in a cell of a table: lists by the names of their items, digests by their first twelve digits."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, dict):
         return clean(", ".join(f"{key}: {_listed(item)}" for key, item in value.items()))
     if isinstance(value, (list, tuple)):

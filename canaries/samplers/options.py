@@ -62,7 +62,7 @@ def positive(text: str) -> float:
     """A finite number above 0."""
     value = _number(text)
     if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"{text} is not a ratio; give a number above 0, such as 1.8")
+        raise argparse.ArgumentTypeError(f"{text} is not above 0; give a number such as 1.8")
     return value
 
 

@@ -37,7 +37,7 @@ def rows(asked: Asked) -> list[dict[str, Any]]:
     return [
         {
             "test": test,
-            "effect": f"{size:.3g} {unit}",
+            "effect": f"{size:.3g} {unit}" if size < 1 else f"none: too few draws for any {unit}",
             "draws": n,
             "seconds": round(n / asked.rate, 3),
             "false_alarm": alarm,

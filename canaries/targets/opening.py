@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -20,8 +20,12 @@ from ..observations.pairs import BASELINE, CANDIDATE
 from . import reference, tape
 from .kept import Kept
 from .registry import TARGETS
+from .servers.templates import SERVERS
 from .spec import TargetSpec
 from .strategies import Strategies
+
+if TYPE_CHECKING:
+    from .servers.config import ArmConfig
 
 SMALL_MODEL = 20_000_000  # parameters below which one thread decodes as fast as two (1 M: 4.8 ms a step, not 5.4)
 DTYPE = "float32"
@@ -50,25 +54,40 @@ class Asked:
 @contextmanager
 def opened(asked: Asked, suite: Suite) -> Iterator[dict[str, Any]]:
     """`baseline` and `candidate`. Raises UsageError, EngineError or ServerError before anything is recorded."""
-    baseline = TargetSpec.parse(asked.baseline or "")
-    if baseline.name == REPLAY:
-        with _beside_kept(baseline, replace(asked, baseline=None), suite) as arms:
-            yield arms
-    elif asked.config is None:
-        yield in_process(asked)
-    else:
-        with _configured(asked, asked.config, suite, (BASELINE, CANDIDATE)) as arms:
-            yield arms
+    baseline = TargetSpec.parse(asked.baseline or DEFAULTS[BASELINE])
+    arms = (
+        _beside_kept(baseline, asked, suite) if baseline.name == REPLAY else _arms(asked, suite, (BASELINE, CANDIDATE))
+    )
+    with arms as found:
+        yield found
 
 
 @contextmanager
 def alone(asked: Asked, suite: Suite, role: str) -> Iterator[Any]:
     """One arm without the other. Raises as `opened`."""
+    with _arms(asked, suite, (role,)) as found:
+        yield found[role]
+
+
+@contextmanager
+def _arms(asked: Asked, suite: Suite, roles: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The arms in these roles at least."""
+    named = {role: TargetSpec.parse(getattr(asked, role) or DEFAULTS[role]) for role in roles}
+    if asked.config is None and not any(spec.name in SERVERS for spec in named.values()):
+        yield in_process(asked)
+        return
+    from .servers import config
+
     if asked.config is None:
-        yield in_process(asked)[role]
+        _refuse(asked, ("model", "dtype", "fault"), "servers, which have their own")
+        if other := next((spec.name for spec in named.values() if spec.name not in SERVERS), None):
+            raise UsageError(f"{other!r} is no server and the other arm is one; name servers for both")
+        configured, where = config.of_specs(named), "the command line"
     else:
-        with _configured(asked, asked.config, suite, (role,)) as arms:
-            yield arms[role]
+        _refuse(asked, ("baseline", "candidate", "model", "dtype", "fault"), f"--config {asked.config}, which says it")
+        configured, where = config.read(asked.config, roles), str(asked.config)
+    with _served(configured, where, asked.logs, suite) as arms:
+        yield arms
 
 
 @contextmanager
@@ -80,7 +99,7 @@ def _beside_kept(spec: TargetSpec, asked: Asked, suite: Suite) -> Iterator[dict[
     kept: Any = Kept.on(tape.read(Path(spec.options["file"])))
     kept.tape.refuse_other(suite, asked.seed)
     _refuse_kind(kept.kind, asked)
-    with alone(asked, suite, CANDIDATE) as candidate:
+    with alone(replace(asked, baseline=None), suite, CANDIDATE) as candidate:
         refuse_unlike(kept, candidate, suite)
         yield {BASELINE: kept, CANDIDATE: candidate}
 
@@ -91,6 +110,12 @@ def _refuse_kind(kept: str, asked: Asked) -> None:
     kind = "server" if asked.config else row.kind if row else kept
     if kind != kept:
         raise UsageError(f"the kept baseline is of kind {kept}, the candidate of kind {kind}; name one of that kind")
+
+
+def _refuse(asked: Asked, options: tuple[str, ...], beside: str) -> None:
+    for option in options:
+        if (value := getattr(asked, option)) is not None:
+            raise UsageError(f"--{option} {value} cannot be given beside {beside}; leave it out")
 
 
 def in_process(asked: Asked) -> dict[str, Any]:
@@ -141,27 +166,16 @@ def threads(parameters: int, most: int) -> int:
 
 
 @contextmanager
-def _configured(asked: Asked, path: Path, suite: Suite, roles: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The servers in these roles, once nothing else is said of them."""
-    for option in ("baseline", "candidate", "model", "dtype", "fault"):
-        if (value := getattr(asked, option)) is not None:
-            raise UsageError(f"--{option} {value} cannot be given beside --config {path}, which says all of it")
-    with _served(path, asked.logs, suite, roles) as arms:
-        yield arms
-
-
-@contextmanager
-def _served(path: Path, logs: Path, suite: Suite, roles: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _served(configured: Mapping[str, ArmConfig], where: str, logs: Path, suite: Suite) -> Iterator[dict[str, Any]]:
     from ...engine.models.pretrained import read_words
-    from .servers import arms, config
+    from .servers import arms
     from .servers.target import ServerTarget
 
-    configured = config.read(path, roles)
     most = max(cell.batch for cell in suite.cells)
     for role, one in configured.items():
         if one.connection.concurrency < most:
             told = f"concurrency is {one.connection.concurrency}, but {suite.name} asks {most} at once"
-            raise UsageError(f"{path}: {role}: {told}; raise it, and what the server takes at once")
+            raise UsageError(f"{where}: {role}: {told}; raise it, and what the server takes at once")
     if any(one.launch for one in configured.values()):
         try:
             logs.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,21 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .servers.templates import SERVERS
+
+OPTIONS = (
+    "url",
+    "deadline_s",
+    "concurrency",
+    "logprobs",
+    "eos",
+    "draft_length",
+    "model",
+    "tokenizer",
+    "key_env",
+    "ca_file",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -65,6 +80,17 @@ ROWS = (
         "a server's or transformers' plain decoding, kept from another hour: as the baseline only",
         candidate=False,
         kind="kept",
+    ),
+    *(
+        Row(
+            name,
+            "SAME_LAW",
+            OPTIONS,
+            "a server that runs; one to be launched stands in the file of --config",
+            f"{what}, plain as the baseline and speculating as the candidate",
+            kind="server",
+        )
+        for name, what in SERVERS.items()
     ),
 )
 TARGETS = {row.name: row for row in ROWS}

@@ -9,7 +9,14 @@ import pytest
 
 from cases import HEADER, judge_record, write_run
 from draftgate.canaries import record, summary
-from draftgate.canaries.errors import CannotJudge, ExistingRun, NotPublishable, OutputUnwritable, RecordBroken
+from draftgate.canaries.errors import (
+    CannotJudge,
+    ExistingRun,
+    NotPublishable,
+    OutputUnwritable,
+    RecordBroken,
+    UsageError,
+)
 from draftgate.canaries.publish import publish
 
 
@@ -132,7 +139,7 @@ def test_a_run_that_measured_no_speed_is_refused(tmp_path):
 
 
 def test_a_run_that_is_not_there_is_refused(tmp_path):
-    refused(tmp_path / "none", tmp_path / "to", CannotJudge, "does not exist")
+    refused(tmp_path / "none", tmp_path / "to", UsageError, "there is no folder")
 
 
 def test_a_result_is_published_once(tmp_path):

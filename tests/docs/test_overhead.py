@@ -8,6 +8,8 @@ from draftgate.canaries.targets.servers.arms import opened
 from draftgate.canaries.targets.servers.asking import Answer
 from draftgate.engine.request import Arrival, Generation
 from repository import script
+from served import served
+from servers_loopback import kind, reply
 
 TIMINGS = {"predicted_per_second": 10.0, "prompt_ms": 400.0}
 
@@ -33,15 +35,33 @@ def test_streams_of_a_server_that_paces_them_are_open_together(overhead, tmp_pat
     assert 0 < streams.chunks_s < 8 / 0.02
 
 
+def test_the_sums_are_those_of_the_answers_between_two_looks_at_the_servers_own(overhead):
+    engine, seconds = kind("vllm"), {overhead.FIRST: 1.0, overhead.DECODE: 2.0}
+
+    def answer(asked):
+        if asked.path == "/metrics":
+            lines = [f'{name}_sum{{engine="0"}} {value}\n' for name, value in seconds.items()]
+            return reply("".join(lines), kind="text/plain")
+        seconds.update({name: value + 1.0 for name, value in seconds.items()})
+        return engine(asked)
+
+    with served("vllm", answer) as (server, loopback):
+        sums = overhead.summed(server, loopback.url)
+
+    assert sums.later_ms == pytest.approx(1000 * (sums.first - 1.0))
+    assert sums.first < 1.0 < sums.rate
+
+
 def test_the_page_has_one_section_of_it(overhead, tmp_path, monkeypatch):
     rows = [overhead.Clocked(99.0, 100.0, 505.0, 500.0)]
-    text = overhead.page(rows, rows, overhead.Streams(64, 2500.4, 0.4))
+    text = overhead.page(rows, rows, overhead.Sums(0.998, 1.013, 0.6), overhead.Streams(64, 2500.4, 0.4))
 
     assert "decode rate 0.9900" in text
     assert "time to first token 1.0100" in text
+    assert "decode rate\n0.9980; time to first token 1.0130, 0.6 ms later" in text
     assert "2,500 chunks a second in all, with 40% of a core" in text
 
 
 def test_without_a_configuration_it_says_what_it_wants(overhead, capsys):
-    assert overhead.main([]) == 2
-    assert "GATE.toml" in capsys.readouterr().err
+    assert overhead.main(["one.toml"]) == 2
+    assert "LLAMA_CPP.toml VLLM.toml" in capsys.readouterr().err

@@ -22,8 +22,9 @@ def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept")
     suite, tape = kept.suite(folder), folder / "plain.tape"
     with Loopback(EngineKind(plain())) as loopback:
-        config = kept.configuration(folder / "baseline.toml", plain().eos[0], baseline=loopback.url)
-        assert harness.main(["run", suite, "--config", config, "--record-baseline", str(tape)]) == 0
+        more = f"model=tiny,deadline_s=120,concurrency=8,logprobs=32,eos={plain().eos[0]}"
+        baseline = ["--baseline", f"vllm:url={loopback.url},{more}"]
+        assert harness.main(["run", suite, *baseline, "--record-baseline", str(tape)]) == 0
     return SimpleNamespace(suite=suite, tape=tape)
 
 
@@ -33,7 +34,7 @@ def gate(recorded, tmp_path, capsys):
 
     def judging(kind, *more, tape=None, suite=None):
         with Loopback(kind) as loopback:
-            config = kept.configuration(tmp_path / "candidate.toml", 0, candidate=loopback.url)
+            config = kept.configuration(tmp_path / "candidate.toml", loopback.url)
             words = ["--config", config, "--baseline", f"replay:file={tape or recorded.tape}"]
             status = harness.main(["run", suite or recorded.suite, *words, "--out", str(tmp_path / "run"), *more])
         found = tmp_path / "run" / "summary.json"

@@ -6,6 +6,7 @@ Every limit stands in the file: there are no defaults for how long is waited and
 from __future__ import annotations
 
 import math
+import re
 import signal
 import ssl
 import tomllib
@@ -16,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...errors import UsageError
-from ..spec import MOST
+from ..spec import MOST, WHOLE, TargetSpec
 from .launch import Launch
 from .registry import APIS
 from .secrets import Secret, secret_name
@@ -24,6 +25,7 @@ from .transport import Connection, Endpoint
 from .variables import expanded
 
 ARMS = ("baseline", "candidate")
+DECIMAL = re.compile(r"[0-9]{1,9}[.][0-9]{1,9}")
 _NEEDED = {"server": "what it is", "url": "where it is", "deadline_s": "seconds a request may take", "concurrency": "how many requests are under way at once"}  # fmt: skip  # noqa: E501
 _OWN = {
     "baseline": {
@@ -62,6 +64,23 @@ def read(path: Path, roles: Sequence[str] = ARMS) -> dict[str, ArmConfig]:
         raise UsageError(f"{path} is no TOML: {error}; correct that line") from None
     _Table(str(path), document).keys(dict.fromkeys(roles, "an arm"), ARMS)
     return {name: _arm(_Table(f"{path}: {name}", document[name]), _OWN[name]) for name in roles}
+
+
+def of_specs(named: Mapping[str, TargetSpec]) -> dict[str, ArmConfig]:
+    """Both arms as the command line names them: servers that run already. Raises UsageError."""
+    return {
+        role: _arm(_Table(f"--{role} {spec.name}", {"server": spec.name, **_values(spec.options)}), _OWN[role])
+        for role, spec in named.items()
+    }
+
+
+def _values(options: Mapping[str, str]) -> dict[str, Any]:
+    """Options as TOML would have them: numbers, and ids joined by `+`; all else is text."""
+    numbers: dict[str, Any] = {key: int(text) if WHOLE.fullmatch(text) else text for key, text in options.items()}
+    if DECIMAL.fullmatch(options.get("deadline_s", "")):
+        numbers["deadline_s"] = float(options["deadline_s"])
+    ids = options.get("eos", "").split("+")
+    return numbers | ({"eos": [*map(int, ids)]} if all(map(WHOLE.fullmatch, ids)) else {})
 
 
 class _Table:

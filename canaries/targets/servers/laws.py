@@ -24,6 +24,7 @@ from .errors import Lacking
 Floats = npt.NDArray[np.float64]
 VOCABULARY = 2**18  # no model has more tokens; only an upper bound is needed
 LEAST = 2  # tokens that tell a gap
+BEHIND = 8  # told behind those that decide: an emitted one among them has a margin of its own
 NEGLIGIBLE = 1e-4  # share of weight that hidden tokens may have where nothing is cut off: it moves no effect of a suite
 
 
@@ -49,6 +50,13 @@ def listed(best: Mapping[int, float], most: int, where: str) -> Listed:
     if len(kept) < LEAST:
         raise Lacking(where, f"{len(kept)} of {most} logprobs at a token", "raise what the server may tell at once")
     return Listed(np.array([token for token, _ in kept], np.int64), np.array([value for _, value in kept], np.float64))
+
+
+def deciding(sampling: Sampling) -> int:
+    """How many of the best tokens decide what the filters keep, whatever the law is, and a few behind them."""
+    if sampling.temperature == 0:
+        return LEAST + BEHIND
+    return (sampling.top_k or VOCABULARY) + BEHIND
 
 
 def law(best: Listed, sampling: Sampling) -> Floats | None:

@@ -1,7 +1,8 @@
 """Asks a server what it can do, one small request a feature; nothing is assumed from its name.
 
 A feature is offered where its answer shows it; one that is answered with a refusal or without what was asked for is
-not. A server that dies of a question raises DiedOf: that is a finding about the server.
+not. A server that dies of a question raises DiedOf: that is a finding about the server. One that hangs at a few tokens
+of plain text is asked nothing more.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from ....engine.request import Request, Sampling
 from .asking import Answer, Ask
-from .errors import DiedOf, ServerError, Unauthorised, Untrusted
+from .errors import DiedOf, Hung, ServerError, Unauthorised, Untrusted
 from .server import Server
 from .texts import check_text
 
@@ -62,6 +63,8 @@ def _answered(server: Server, name: str, question: Callable[[Server], str | _No]
     except ServerError as error:
         if not server.alive():
             raise DiedOf(error.where, f"the server died of {name!r} ({error})", "report it to its authors") from None
+        if isinstance(error, Hung) and question is _text:  # whoever hangs there hangs at each that follows
+            raise
         return Feature(name, offered=False, shown=str(error))
     return Feature(name, offered=not isinstance(told, _No), shown=told.why if isinstance(told, _No) else told)
 

@@ -22,7 +22,7 @@ from .asking import Answer, Ask
 from .config import ArmConfig
 from .counters import Counters, summed
 from .errors import ServerError, Unsupported
-from .laws import law, listed, placed
+from .laws import LEAST, deciding, law, listed, placed
 from .server import Server
 from .texts import check_text
 
@@ -122,7 +122,7 @@ class ServerTarget:
     ) -> list[Replay]:
         """Teacher-forces the answers: in one request each where the API can and `width` is 0, else one a token."""
         rows = [(request.prompt, answer) for request, answer in zip(requests, answers, strict=True)]
-        most = self.config.logprobs
+        most = self._most(requests)
         with self._named():
             told = self.server.scores(rows, most, stepped=width == 1)
             return [
@@ -138,23 +138,28 @@ class ServerTarget:
 
     def next_law(self, requests: Sequence[Request]) -> list[Mapping[int, float] | None]:
         """The law of each answer's first token, from the best tokens right after the prompt."""
+        most = self._most(requests)
         asks = [
             Ask(
                 request=Request(name=request.name, prompt=request.prompt, max_tokens=1),
                 stream=False,
-                logprobs=self.config.logprobs,
+                logprobs=most,
             )
             for request in requests
         ]
         with self._named():
             told = self.server.ask(asks)
-            return [self._law(request, answer) for request, (answer,) in zip(requests, told, strict=True)]
+            return [self._law(request, answer, most) for request, (answer,) in zip(requests, told, strict=True)]
 
-    def _law(self, request: Request, answer: Answer) -> dict[int, float] | None:
+    def _most(self, requests: Sequence[Request]) -> int:
+        """How many logprobs are asked for: as many as decide the law of each request, of those that may be asked."""
+        return min(self.config.logprobs, max((deciding(request.sampling) for request in requests), default=LEAST))
+
+    def _law(self, request: Request, answer: Answer, most: int) -> dict[int, float] | None:
         told = answer.logprobs[0].best if answer.logprobs else {}
         if any(isinstance(token, str) for token in told):
             return None  # several ids may have one text
-        best = listed(told, self.config.logprobs, self.server.where)
+        best = listed(told, most, self.server.where)
         found = law(best, request.sampling)
         if found is None:
             return None

@@ -52,14 +52,14 @@ _COMMANDS = {
         ("--extra_llm_api_options", "speculation.yaml"),
     ),
 }
-_WHAT = {
+SERVERS = {
     "vllm": "vLLM",
     "llama_cpp": "llama.cpp",
     "sglang": "SGLang",
     "tensorrt_llm": "TensorRT-LLM",
     "openai": "any OpenAI-compatible server",
 }
-NAMES = tuple(_WHAT)
+NAMES = tuple(SERVERS)
 _PORTS = {"baseline": 8101, "candidate": 8102}
 _CONCURRENCY = 8
 _LIMIT_S = 300  # a large model is read from a disk in minutes
@@ -67,7 +67,7 @@ _LIMIT_S = 300  # a large model is read from a disk in minutes
 
 def template(server: str) -> str:
     """A configuration of both arms that says what to fill in."""
-    parts = [_HEAD.format(what=_WHAT[server])]
+    parts = [_HEAD.format(what=SERVERS[server])]
     for arm, port in _PORTS.items():
         url = f"http://127.0.0.1:{port}"
         parts.append(_ARM.format(arm=arm, server=server, url=url, own=_OWN[arm], concurrency=_CONCURRENCY))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
+from rich.console import Console
+
 from cases import honest_case, honest_findings
 from draftgate.canaries.contracts import Finding, Status
 from draftgate.canaries.report import tables
@@ -37,3 +41,25 @@ def test_there_is_no_table_of_times_where_none_were_measured():
 def test_every_status_has_a_word():
     assert set(tables.WORDS) == set(Status)
     assert all(word in tables.LEGEND for word in tables.WORDS.values())
+
+
+def lines(rows, width=80):
+    console = Console(width=width, file=StringIO(), highlight=False)
+    console.print(tables.choices(rows))
+    return console.file.getvalue().splitlines()
+
+
+def test_a_name_is_not_broken_and_a_sentence_is():
+    found = lines([{"code": "F04", "name": "verify-at-unit-temperature", "summary": "word " * 30}])
+
+    assert any("verify-at-unit-temperature" in line for line in found)
+    assert len(found) > 4
+    assert max(map(len, found)) <= 80
+
+
+def test_more_columns_than_have_room_stand_below_one_another():
+    row = {"name": "plain", "candidate": True, "launched": False, "options": (), "a": "b", "c": "d", "e": "f " * 50}
+    found = [line.strip() for line in lines([row, row])]
+
+    assert found.count("candidate  yes") == found.count("launched   no") == 2
+    assert not any(line.startswith("options") for line in found)

@@ -28,4 +28,4 @@ def test_without_a_question_the_suites_effect_is_planned():
 
 @pytest.mark.parametrize("draws", [2, 50])
 def test_too_few_draws_show_nothing(draws):
-    assert asked(draws=draws)["chi_square"]["effect"].startswith("inf")
+    assert asked(draws=draws)["chi_square"]["effect"].startswith("none: too few draws")

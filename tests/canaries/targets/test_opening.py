@@ -8,6 +8,7 @@ from draftgate.canaries.faults.kernels import KernelByShape
 from draftgate.canaries.targets import opening, tape
 from draftgate.suites import loader
 from gates import write
+from servers_loopback import Loopback, kind
 
 
 def asked(folder, **changes):
@@ -63,6 +64,34 @@ def test_fewer_at_once_than_the_suite_asks_is_refused_before_anything_starts(tmp
     ):
         pass
     assert not (tmp_path / "logs").exists()
+
+
+def test_servers_that_run_are_named_on_the_command_line(tmp_path):
+    with Loopback(kind("vllm")) as one, Loopback(kind("vllm")) as other:
+        limits = "deadline_s=20,concurrency=8"
+        baseline = f"vllm:url={one.url},{limits},logprobs=20,eos=0"
+        candidate = f"vllm:url={other.url},{limits},draft_length=4"
+        with opening.opened(asked(tmp_path, baseline=baseline, candidate=candidate), small()) as made:
+            assert [made[arm].draft_length for arm in ("baseline", "candidate")] == [0, 4]
+            assert [made[arm].identity()["server"]["launched"] for arm in ("baseline", "candidate")] == [None, None]
+    assert not (tmp_path / "logs").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"candidate": "draft:k=4"}, "'draft' is no server and the other arm is one; name servers for both"),
+        ({"dtype": "bfloat16"}, "--dtype bfloat16 cannot be given beside servers"),
+        ({"candidate": "vllm:url=http://127.0.0.1:1"}, "--candidate vllm has no deadline_s; add deadline_s"),
+    ],
+)
+def test_an_arm_that_is_no_whole_server_is_refused(tmp_path, changes, told):
+    server = "vllm:url=http://127.0.0.1:1,deadline_s=20,concurrency=8,logprobs=20,eos=0"
+    with (
+        pytest.raises(UsageError, match=told),
+        opening.opened(asked(tmp_path, **{"baseline": server, "candidate": server} | changes), small()),
+    ):
+        pass
 
 
 class Arm:

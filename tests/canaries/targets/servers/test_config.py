@@ -9,6 +9,7 @@ import pytest
 from draftgate.canaries.errors import UsageError
 from draftgate.canaries.targets.servers import config
 from draftgate.canaries.targets.servers.launch import Launch
+from draftgate.canaries.targets.spec import TargetSpec
 
 ARM = 'server = "vllm"\nurl = "http://127.0.0.1:{port}"\ndeadline_s = 60\nconcurrency = 8\n'
 SCORES, DRAFTS = "logprobs = 20\neos = [0]\n", "draft_length = 4\n"
@@ -39,6 +40,38 @@ def test_both_arms_are_read(read):
         argv=("vllm", "serve"), limit_s=300, grace_s=20, ready="/up", env={"A": "b"}, stop=signal.SIGINT
     )
     assert arms["baseline"].launch is None
+
+
+SPOKEN = {
+    "baseline": "vllm:url=http://127.0.0.1:8101,deadline_s=60,concurrency=8,logprobs=20,eos=0",
+    "candidate": "vllm:url=http://127.0.0.1:8102/v1,deadline_s=60,concurrency=8,draft_length=4",
+}
+
+
+def spoken(**changes):
+    return config.of_specs({role: TargetSpec.parse(text) for role, text in (SPOKEN | changes).items()})
+
+
+def test_arms_that_are_named_are_those_of_a_file(read):
+    assert spoken() == read()
+    assert spoken(baseline=SPOKEN["baseline"] + "+2")["baseline"].eos == (0, 2)
+    half = spoken(baseline=SPOKEN["baseline"].replace("deadline_s=60", "deadline_s=0.5"))
+    assert half["baseline"].connection.deadline_s == 0.5
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (",eos=0", "", "--baseline vllm has no eos; add eos: the ids"),
+        ("eos=0", "eos=end", "--baseline vllm: eos is 'end'; give the ids"),
+        ("concurrency=8", "concurrency=many", "--baseline vllm: concurrency is 'many'; give a whole number"),
+        ("deadline_s=60", "patience=60", "--baseline vllm has no key 'patience'; keys: server, url"),
+        ("http://127", "127", "--baseline vllm: url is '127"),
+    ],
+)
+def test_an_arm_that_is_named_wrongly_is_refused(old, new, told):
+    with pytest.raises(UsageError, match=told):
+        spoken(baseline=SPOKEN["baseline"].replace(old, new))
 
 
 def test_readiness_is_the_servers_own_unless_given(read):

@@ -10,7 +10,7 @@ import pytest
 from draftgate.canaries.targets.replaying import replay
 from draftgate.canaries.targets.servers.asking import TokenLogprob
 from draftgate.canaries.targets.servers.errors import Lacking
-from draftgate.canaries.targets.servers.laws import law, listed, placed
+from draftgate.canaries.targets.servers.laws import BEHIND, LEAST, deciding, law, listed, placed
 from draftgate.engine.request import Sampling
 from draftgate.engine.sampling import next_token_probs, softmax
 
@@ -53,6 +53,22 @@ def test_a_law_that_is_told_is_the_law_of_all_logits(name, scale):
             assert max(abs(found.get(token, 0.0) - mass) for token, mass in enumerate(whole)) < 2e-4
             assert math.fsum(found.values()) == pytest.approx(1)
     assert known == 40 if name in ("greedy", "top-k") else known > 0 or scale < 12
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_so_many_as_decide_are_enough_for_any_law_and_fewer_of_top_k_are_not(name):
+    sampling = SETTINGS[name]
+    flat = np.linspace(0.01, 0.0, VOCABULARY)
+    enough = deciding(sampling)
+
+    assert law(listed(told(flat, enough), enough, "here"), sampling) is not None
+    if sampling.top_k:
+        fewer = sampling.top_k - 1
+        assert law(listed(told(flat, fewer), fewer, "here"), sampling) is None
+
+
+def test_a_greedy_choice_is_decided_by_its_best_few():
+    assert deciding(SETTINGS["greedy"]) == LEAST + BEHIND < deciding(SETTINGS["top-k"]) < deciding(SETTINGS["top-p"])
 
 
 def test_where_hidden_tokens_decide_the_law_is_not_guessed():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from draftgate.canaries.targets.servers.errors import DiedOf, Unauthorised
+from draftgate.canaries.targets.servers.errors import DiedOf, Hung, Unauthorised
 from draftgate.canaries.targets.servers.probe import QUESTIONS, probe
 from served import answering, served
 from servers_loopback import DROP, KINDS, kind, reply
@@ -116,6 +116,20 @@ def test_a_server_that_drops_one_request_and_lives_does_not_offer_it():
     features = probed("vllm", lambda asked: iter([DROP]) if "response_format" in asked.body else engine(asked))
 
     assert "connection ended" in features["json_schema"].shown
+    assert features["no lossy switch"].offered
+
+
+def test_a_server_that_hangs_is_asked_once_and_one_that_hangs_at_a_feature_is_asked_on():
+    engine = kind("vllm")
+    with served("vllm", lambda asked: iter([20.0]) if asked.body else engine(asked), deadline_s=0.3) as (server, seen):
+        with pytest.raises(Hung, match=r"no end within 0\.3 s"):
+            probe(server)
+        assert sum(bool(asked.body) for asked in seen.asked) == 1
+    answer = lambda asked: iter([20.0]) if "response_format" in asked.body else engine(asked)  # noqa: E731
+    with served("vllm", answer, deadline_s=2.0) as (server, _):
+        features = {feature.name: feature for feature in probe(server)}
+
+    assert "no end within 2 s" in features["json_schema"].shown
     assert features["no lossy switch"].offered
 
 

@@ -138,6 +138,16 @@ def test_an_answer_that_did_not_end_by_itself_stays_as_it_is(finish):
     assert ended(cut, Request(name="r", prompt=(1, 2), max_tokens=9, eos=(EOS,))) == cut
 
 
+def test_no_more_logprobs_are_asked_for_than_decide():
+    with arm("vllm", scored, logprobs=200) as (target, loopback):
+        target.score([request()], [(5, 6)], width=0, slack=0.0)
+        target.next_law([request(temperature=1.0, top_k=20)])
+        target.next_law([request(temperature=1.0)])
+
+    asked = [body.get("prompt_logprobs", body.get("logprobs")) for body in loopback.bodies("/v1/completions")]
+    assert asked == [10, 28, 200]
+
+
 def test_where_only_answers_are_counted_the_window_is_their_sum():
     each = [
         Answer(generation=ANSWER, counted="ids", replica="0", counters=Counters(drafted=n, accepted=1)) for n in (3, 4)
