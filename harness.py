@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import signal
 import sys
 import traceback
 from contextlib import nullcontext, redirect_stdout
-from datetime import UTC, datetime
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -42,11 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from .canaries.options import default_out
     from .canaries.record import check_folder
 
-    options.out = options.out or _default_out(options)
-    check_folder(options.out, resume=options.resume)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop asked for politely leaves a record to resume
+    if options.record_baseline:
+        return _keep(options)
+    options.out = options.out or default_out(options)
+    check_folder(options.out, resume=options.resume)
     summary = _judged(options)
     status = _show_run(summary, options)
     if not options.json:
@@ -54,9 +55,27 @@ def _run(options: argparse.Namespace) -> int:
     return status
 
 
+def _keep(options: argparse.Namespace) -> int:
+    from .canaries import keeping
+    from .canaries.options import KEEP_OPTIONS
+    from .canaries.report.progress import progress
+
+    file = options.record_baseline
+    keeping.refuse_beside(vars(options), file)
+    with redirect_stdout(sys.stderr):
+        sha256 = keeping.keep(keeping.Options(**{key: getattr(options, key) for key in KEEP_OPTIONS}), file, progress())
+    _say(
+        {"kept": str(file), "sha256": sha256},
+        f"kept: {file}; judge against it by --baseline replay:file={file}",
+        options,
+    )
+    return 0
+
+
 def _judged(options: argparse.Namespace) -> dict[str, Any]:
     from .canaries import run
     from .canaries.errors import Interrupted
+    from .canaries.options import RUN_OPTIONS, resume_hint
     from .canaries.report.progress import progress
 
     asked = run.Options(**{key: getattr(options, key) for key in RUN_OPTIONS})
@@ -64,7 +83,7 @@ def _judged(options: argparse.Namespace) -> dict[str, Any]:
         with redirect_stdout(sys.stderr):
             return run.run(asked, progress())
     except KeyboardInterrupt:
-        raise Interrupted(_resume_hint(options)) from None
+        raise Interrupted(resume_hint(options)) from None
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -136,10 +155,6 @@ def _faults_list(options: argparse.Namespace) -> int:
     return _show_choices(registry.rows(), options)
 
 
-DTYPES = ("float32", "bfloat16", "float16")
-RUN_OPTIONS = ("suite", "baseline", "candidate", "config", "model", "dtype", "fault", "claim", "out", "seed", "resume")
-
-
 class _Parser(argparse.ArgumentParser):
     """Refuses in one line, like everything else here."""
 
@@ -160,6 +175,7 @@ class _Version(argparse.Action):
 
 
 def _parser() -> argparse.ArgumentParser:
+    from .canaries import options as runs
     from .canaries.samplers import options
     from .canaries.targets.servers import options as servers
 
@@ -171,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_run(commands)
+    runs.run(_add(commands, "run", _run, "judge a candidate against its baseline"))
     options.sampler(_add(commands, "sampler", _sampler, "judge a sampler of your own on known laws"))
     options.plan(_add(commands, "plan", _plan, "how many draws an effect takes, or what so many draws show"))
     report = _add(commands, "report", _report, "show a finished run again")
@@ -192,23 +208,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_run(commands: Any) -> None:
-    from .canaries.samplers.options import positive
-
-    run = _add(commands, "run", _run, "judge a candidate against its baseline")
-    run.add_argument("suite", nargs="?", default="core", metavar="SUITE", help="name or folder (default: core)")
-    run.add_argument("--baseline", metavar="TARGET", help="default: plain; see draftgate engines")
-    run.add_argument("--candidate", metavar="TARGET", help="default: draft:k=5")
-    run.add_argument("--config", type=Path, metavar="FILE", help="both arms as servers; see draftgate init")
-    run.add_argument("--model", type=Path, metavar="PATH", help="folder of a model (default: the one that ships)")
-    run.add_argument("--dtype", choices=DTYPES, help=f"of both arms (default: {DTYPES[0]})")
-    run.add_argument("--fault", metavar="NAME", help="plant a fault in the candidate; see draftgate faults list")
-    run.add_argument("--claim", type=positive, metavar="R", help="hold unless the interval's lower end is at least R")
-    run.add_argument("--out", type=Path, metavar="DIR", help="run folder (default: runs/<time>-<suite>)")
-    run.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
-    run.add_argument("--resume", action="store_true", help="go on with the run in --out")
-
-
 def _add(commands: Any, name: str, command: Callable[[argparse.Namespace], int], summary: str) -> _Parser:
     parser: _Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
@@ -219,14 +218,6 @@ def _add(commands: Any, name: str, command: Callable[[argparse.Namespace], int],
 def _add_group(commands: Any, name: str, summary: str) -> Any:
     parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
     return parser.add_subparsers(required=True, metavar="COMMAND")
-
-
-def _default_out(options: argparse.Namespace) -> Path:
-    from .canaries.errors import UsageError
-
-    if options.resume:
-        raise UsageError("--resume does not say which run; add --out with its folder")
-    return Path("runs") / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{options.suite.strip('/').replace('/', '-')}"
 
 
 def _show_run(summary: dict[str, Any], options: argparse.Namespace) -> int:
@@ -270,15 +261,6 @@ def _refusals() -> tuple[type[Exception], ...]:
     from .suites.errors import SuiteError
 
     return GateError, EngineError, SuiteError
-
-
-def _resume_hint(options: argparse.Namespace) -> str:
-    """How to go on with an interrupted run: the same command, with its folder and --resume."""
-    if not (options.out / "record.jsonl").exists():
-        return "interrupted before anything was recorded; run again"
-    named = {key: getattr(options, key) for key in RUN_OPTIONS if key not in {"suite", "resume"}}
-    words = [word for key, value in named.items() if value is not None for word in (f"--{key}", str(value))]
-    return f"interrupted; resume with: draftgate {shlex.join(['run', options.suite, *words, '--resume'])}"
 
 
 def _packaged() -> Callable[[], int]:

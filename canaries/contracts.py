@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, Protocol
 
 from ..engine.request import Generation, Request
 
+KEPT = "kept"  # what a baseline can do that was recorded, and what its identity is marked by
+
 
 class Status(StrEnum):
     """What one check found in one cell."""
@@ -116,7 +118,8 @@ class Target(Protocol):
     """The thing under test: one arm. What it can do beside is named in `capabilities`, what it hides in `unseen`.
 
     "counters": `watch`; "configuration": `configuration`; "knobs", "synthetic": `variant`; "law": `on` and
-    `recorded_logits`; "conversation": `dialogue`; "forks": it may be used in a forked process; "launching": `launch`.
+    `recorded_logits`; "conversation": `dialogue`; "forks": it may be used in a forked process; "launching": `launch`;
+    "kept": it was recorded and cannot be asked anything else.
     """
 
     name: str
@@ -177,6 +180,11 @@ class Arm(Target, Protocol):
 
     def recorded_logits(self, request: Request, answer: Sequence[int]) -> tuple[Any, Any]:
         """Logits (tokens, vocabulary) of target and draft that precede each token of `answer`."""
+
+
+def demanded(kind: str, *, kept: bool) -> str:
+    """What a suite calls the lists of checks that a target of this kind must pass, beside a baseline that was kept."""
+    return f"{KEPT}-{kind}" if kept else kind
 
 
 class Telling(Arm, Protocol):

@@ -12,7 +12,7 @@ from ..suites.errors import SuiteError
 from ..suites.suite import Cell, Suite, by_kind
 from . import record as records
 from . import summary as summaries
-from .checks.base import Case, kind_of
+from .checks.base import Case, demanded_of, kept, kind_of
 from .checks.blocks import as_asked, assembled
 from .checks.registry import CHECKS, judge, ledger
 from .contracts import Finding
@@ -29,15 +29,19 @@ def judge_record(record: records.Record) -> dict[str, Any]:
     if not 0 <= header["candidate"].get("options", {}).get("k", 0) <= MOST:
         raise RecordBroken(f"the candidate's draft length is not from 0 to {MOST}; run it again with another --out")
     kind = kind_of(header)
-    if kind != header["baseline"].get("kind", kind) or kind not in suite.required:
-        raise RecordBroken(f"the suite {suite.name} does not say what a {kind!r} must pass; judge it by one that does")
-    shares = ledger(suite, kind)
-    required = {cell.name: suite.required[kind].checks_for(cell) for cell in suite.cells}
+    demanded = demanded_of(header)
+    if kind != header["baseline"].get("kind", kind) or demanded not in suite.required:
+        raise RecordBroken(
+            f"the suite {suite.name} does not say what a {demanded!r} must pass; judge it by one that does"
+        )
+    shares = ledger(suite, demanded)
+    required = {cell.name: suite.required[demanded].checks_for(cell) for cell in suite.cells}
+    also = ("speed",) if kept(header) else ()  # not required, so that it may say that nothing is claimed
     observed = assembled(suite, header, record.observations)
     case = Case(suite=suite, cell=suite.cells[0], header=header, observations=observed, ledger=shares)
     findings: list[Finding] = []
     for cell in suite.cells:
-        findings += [judge(CHECKS[name], replace(case, cell=cell)) for name in required[cell.name]]
+        findings += [judge(CHECKS[name], replace(case, cell=cell)) for name in (*required[cell.name], *also)]
     return summaries.summarise(
         summaries.Case(
             header=header,

@@ -68,11 +68,11 @@ def _pairs(context: Context) -> Iterator[Step]:
 
 def _samples(context: Context, *, alone: bool) -> Iterator[Step]:
     """Answers by the thousand, once for cells of one sampling."""
-    suite, kind = context.suite, context.candidate.kind
+    suite, demanded = context.suite, context.demanded
     numbers = suite.samples
     for cell in suite.cells if numbers else ():
-        if cell == suite.law_cell(cell) and "samples" in suite.required[kind].checks_for(cell):
-            share = ledger(suite, kind).share(entry(cell, "samples", "first"))
+        if cell == suite.law_cell(cell) and "samples" in suite.required[demanded].checks_for(cell):
+            share = ledger(suite, demanded).share(entry(cell, "samples", "first"))
             draws = partial(draws_needed, suite, cell, share)
             yield Step(
                 f"{cell.name}/samples",
@@ -113,7 +113,7 @@ def configurations(context: Context) -> dict[str, Any]:
 
 
 def _laws(context: Context) -> Iterator[Step]:
-    suite, candidate, shares = context.suite, context.candidate, ledger(context.suite, context.candidate.kind)
+    suite, candidate, shares = context.suite, context.candidate, ledger(context.suite, context.demanded)
     sampled = [cell for cell in suite.cells if not cell.greedy]
     if not sampled:
         return

@@ -10,6 +10,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from . import documents, record, summary
+from .contracts import KEPT
 from .errors import CannotJudge, ExistingRun, NotPublishable, OutputUnwritable, RecordBroken
 from .report.text import clean, interval, number, odds, on_what, speed_line, where
 
@@ -81,6 +82,10 @@ def _judged_again(stored: dict[str, Any], found: record.Record, judge: Judge) ->
         raise NotPublishable(f"the verdict is {worst}, and only a PASS is published; read it with draftgate report")
     if different := summary.difference(stored, again):
         raise NotPublishable(f"summary.json is not what its record gives ({different}); judge it again with --resume")
+    if KEPT in stored["identity"]["baseline"]:
+        raise NotPublishable(
+            "the baseline of this run was kept from another hour, so no speed is claimed; run both arms"
+        )
     if stored["fault"]:
         raise NotPublishable(f"the fault {stored['fault']} was planted in this run; run without --fault")
     if not stored["headline"] or not isinstance(stored["headline"]["ratio"], (int, float)):

@@ -24,6 +24,7 @@ from ..suites.suite import KINDS, Suite
 from . import record as records
 from . import summary as summaries
 from . import workers
+from .contracts import KEPT
 from .errors import BrokenAnswer, TargetUnavailable, UsageError
 from .faults import registry as faults
 from .judge import judge_record
@@ -56,6 +57,12 @@ SCOPE = {
         "chat end points, tool and grammar fields: prompts and answers are token ids",
     ),
 }
+BESIDE_KEPT = (
+    "where each sampled token lies in its law, and outside top-k, top-p or min-p: a kept baseline was not asked of it",
+    "greedy answers behind a near tie at which they leave the kept baseline's",
+    "noise at verify widths of the candidate's own, where the suite does not name them",
+    "whether the baseline is still what it was when it was recorded",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +86,12 @@ def run(options: Options, progress: Progress) -> dict[str, Any]:
     """Observes and judges; the record and the summary stand in `options.out` afterwards."""
     suite = loader.load(options.suite)
     progress.step("opening both arms")
-    named = {key: getattr(options, key) for key in ("baseline", "candidate", "config", "model", "dtype", "fault")}
+    names = ("baseline", "candidate", "config", "model", "dtype", "fault", "seed")
+    named = {key: getattr(options, key) for key in names}
     with opening.opened(opening.Asked(**named, logs=options.out / LOGS), suite) as arms:
         context = Context(suite=suite, seed=options.seed, **arms)
-        refuse_unknown(suite, context.candidate.kind)
+        refuse_unknown(suite, context.demanded)
+        refuse_claim(options.claim, context)
         context.check_prompts()
         header = header_of(options, context)
         settle()
@@ -101,6 +110,12 @@ def refuse_unknown(suite: Suite, kind: str) -> None:
         raise UsageError(f"the suite {suite.name} says what a {known} must pass, not a {kind}; use another suite")
 
 
+def refuse_claim(claim: float | None, context: Context) -> None:
+    """Raises UsageError where a speed is claimed beside a baseline that was kept."""
+    if claim is not None and KEPT in context.baseline.capabilities:
+        raise UsageError(f"--claim {claim:g} rests on pairs, and a kept baseline makes none; leave it out")
+
+
 def settle() -> None:
     """What is loaded is not searched for garbage again: that takes 0.2 s, and falls on whichever arm is timed."""
     gc.collect()
@@ -110,6 +125,7 @@ def settle() -> None:
 def header_of(options: Options, context: Context) -> dict[str, Any]:
     """All that decides what will be observed, and what it was observed on."""
     suite = context.suite
+    kept = BESIDE_KEPT if KEPT in context.baseline.capabilities else ()
     return {
         "draftgate": __version__,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -126,7 +142,7 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
         "fault": faults.find(options.fault).code if options.fault else None,
         "claim": options.claim,
         "eos": list(context.baseline.eos),
-        "scope": [*scope(suite, context.candidate.kind), *context.candidate.unseen],
+        "scope": [*kept, *scope(suite, context.candidate.kind), *context.candidate.unseen],
         "machine": {
             "processor": _processor(),
             "cores": os.cpu_count(),

@@ -33,7 +33,13 @@ RUNS = {  # what is run, and the heading before which the first screen ends
     "planted": ("draftgate run --fault resample-from-target", "Not looked at"),
 }
 
-KINDS_OF_TARGETS = {"reference": "reference engine", "transformers": "transformers", "server": "servers"}
+KINDS_OF_TARGETS = {
+    "reference": "reference engine",
+    "transformers": "transformers",
+    "server": "servers",
+    "kept-transformers": "transformers, kept baseline",
+    "kept-server": "servers, kept baseline",
+}
 QUESTIONS = {  # a check's question in one line; a test holds the names against the registry
     "exact_tokens": "Are all greedy tokens those of plain decoding, near ties within the measured noise aside?",
     "exact_text": "Are answers whose wording is known right, where plain decoding is right?",

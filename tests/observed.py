@@ -273,11 +273,18 @@ def _copy(value: Any) -> Any:
 
 
 def case(
-    observations: dict[str, Any], cell: str = "greedy", *, of: Suite | None = None, k: int = K, kind: str = "reference"
+    observations: dict[str, Any],
+    cell: str = "greedy",
+    *,
+    of: Suite | None = None,
+    k: int = K,
+    kind: str = "reference",
+    kept: bool = False,
 ) -> Case:
-    """One cell of a record."""
+    """One cell of a record; `kept` says that its baseline was kept from another hour."""
     chosen = of or suite()
     header = HEADER | {"candidate": HEADER["candidate"] | {"options": {"k": k}, "kind": kind}}
+    header |= {"baseline": {"kept": {}} if kept else {}}
     return Case(
         suite=chosen,
         cell=next(one for one in chosen.cells if one.name == cell),

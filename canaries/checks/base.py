@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from ...stats.decision import Decision
 from ...stats.ledger import Ledger
 from ...suites.suite import Cell, DesignNumbers, Suite
-from ..contracts import Finding, Reason, Status
+from ..contracts import KEPT, Finding, Reason, Status, demanded
 
 STATUS = {
     Decision.PASS: Status.PASS,
@@ -70,6 +70,11 @@ class Case:
         return kind_of(self.header)
 
     @property
+    def kept(self) -> bool:
+        """Whether the baseline was recorded before, so that it could not be asked about the candidate's answers."""
+        return kept(self.header)
+
+    @property
     def seed(self) -> int:
         """The run's seed."""
         return int(self.header["seed"])
@@ -83,6 +88,16 @@ class Case:
 def kind_of(header: Mapping[str, Any]) -> str:
     """The kind of both arms, as a record names it."""
     return str(header["candidate"].get("kind", "reference"))
+
+
+def kept(header: Mapping[str, Any]) -> bool:
+    """Whether a record's baseline was kept from another hour."""
+    return KEPT in header.get("baseline", {})
+
+
+def demanded_of(header: Mapping[str, Any]) -> str:
+    """What a suite calls the lists of what a record must pass."""
+    return demanded(kind_of(header), kept=kept(header))
 
 
 def entry(cell: Cell, check: str, test: str) -> str:

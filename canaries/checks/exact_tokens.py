@@ -23,7 +23,7 @@ from ...suites.suite import Cell, Suite
 from ..contracts import Finding, Reason, Status
 from ..observations.answers import Fork, by_arm, forks, shown
 from .base import Case, worst
-from .forking import noise_of, tolerance, unexplained
+from .forking import noise_of, tolerance, undecided, unexplained
 
 QUIET = 1e-12  # logits: noise below this is none, as in float64
 SHOWN = 24  # characters of both answers shown from where they part
@@ -79,11 +79,12 @@ class ExactTokens:
         detectable = rate_detectable(decided, miss=miss)
         # The tests may only speak against the candidate: what must be seen is set by the tokens decided.
         status = worst([decide(one.evidence, one.design, effect=one.effect) for one in made])
-        if status is Status.PASS and detectable > need:
+        unsure = undecided(case)
+        if status is Status.PASS and (unsure or detectable > need):
             status = Status.INCONCLUSIVE
         short = max(0, rate_draws(need, miss=miss) - decided)
         total = sum(len(replay["gap"]) for replay in replays["census"])
-        forked = _told_forks(found, replays, noise_of(case))
+        forked = _untold_forks(unsure) if unsure else _told_forks(found, replays, noise_of(case))
         missing = f"; {short} more are needed that are decided by over {limit:.2g} logits" if short else ""
         return Finding(
             check=self.name,
@@ -157,6 +158,15 @@ def _told_forks(found: Sequence[Fork], replays: Mapping[str, Any], noise: float)
     largest = max(margin for replay in replays["candidate"] for margin in replay["margin"])
     count = len(_places(found))
     return f"; {count} fork{'s' * (count > 1)} of at most {largest:.2g} logits explained by a noise of {noise:.2g}"
+
+
+def _untold_forks(unsure: Sequence[Fork]) -> str:
+    """How many answers left a kept baseline's at a near tie, and what tells more."""
+    first, count = unsure[0], len(unsure)
+    return (
+        f" but for {count} answer{'s' * (count > 1)} that left the kept baseline's at a near tie, first at token "
+        f"{first.at} of {first.canary}: run with the baseline itself to tell a near tie from a fault"
+    )
 
 
 def _visible(decided: int, total: int, detectable: float, limit: float) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..observations.answers import Fork, by_arm, forks
 from .base import Case
@@ -42,15 +42,47 @@ def explained(fork: Fork, wanted: Sequence[int], replay: Mapping[str, Any], limi
     return all(margin is not None and margin <= limit for margin in replay["margin"])
 
 
+def untold(fork: Fork, wanted: Sequence[int], replay: Mapping[str, Any], limit: float) -> bool:
+    """Whether a kept baseline leaves open if noise explains a fork: it was not asked about the tokens from there on.
+
+    Where it was surer of its own token than the limit, no other one is near, and the fork is no near tie whatever the
+    candidate chose.
+    """
+    if fork.at >= min(len(wanted), len(fork.tokens)) or None not in replay["margin"]:
+        return False
+    gap = replay["gap"][fork.at]
+    return (gap is None or gap <= limit) and all(margin <= limit for margin in replay["margin"] if margin is not None)
+
+
 def excused(case: Case) -> frozenset[tuple[str, str]]:
-    """(canary, label) of a greedy cell's timed answers that forked at near ties only: no evidence either way."""
+    """(canary, label) of a greedy cell's timed answers that forked at near ties only: no evidence either way.
+
+    Beside a kept baseline: that forked at a near tie, and are not known to be wrong behind it.
+    """
     forked = {(fork.canary, fork.label) for fork in forks(case.observed("pairs"))}
     return frozenset(forked - {(fork.canary, fork.label) for fork in unexplained(case)})
 
 
 def unexplained(case: Case) -> list[Fork]:
     """The forks of a greedy cell's timed answers that the measured noise does not explain."""
+    return [fork for fork, found in _judged(case) if not found.explained and not found.untold]
+
+
+def undecided(case: Case) -> list[Fork]:
+    """The forks of a greedy cell's timed answers that a kept baseline can neither explain nor blame."""
+    return [fork for fork, found in _judged(case) if found.untold]
+
+
+class _Judged(NamedTuple):
+    """What is known of one fork."""
+
+    explained: bool
+    untold: bool
+
+
+def _judged(case: Case) -> Iterator[tuple[Fork, _Judged]]:
     pairs, limit = case.observed("pairs"), tolerance(case)
     wanted = {a.canary: a.generation.tokens for a in by_arm(pairs, "baseline") if a.repeat == 0}
-    replayed = zip(forks(pairs), case.observed("replays")["candidate"], strict=True)
-    return [fork for fork, replay in replayed if not explained(fork, wanted[fork.canary], replay, limit)]
+    for fork, replay in zip(forks(pairs), case.observed("replays")["candidate"], strict=True):
+        found = (fork, wanted[fork.canary], replay, limit)
+        yield fork, _Judged(explained(*found), case.kept and untold(*found))

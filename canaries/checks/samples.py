@@ -95,12 +95,14 @@ class SampledAnswers:
     def _looked(self, case: Case, numbers: Samples, drawn: Sequence[Drawn], noise: float) -> dict[str, Looked]:
         share = {test: case.law.share(self.name, test) for test in TESTS}
         miss, looked = case.design.miss, {}
-        for test, arm, take, spend in (
+        tests = [
             ("first", CANDIDATE, first_tokens, share["first"]),
             ("answers", CANDIDATE, whole_answers, share["answers"]),
             ("baseline's first", BASELINE, first_tokens, share["baseline"] / 2),
             ("baseline's answers", BASELINE, by_mass, share["baseline"] / 2),
-        ):
+        ]
+        # A kept baseline has masses of what it drew itself: which of its answers are told apart would be its own say.
+        for test, arm, take, spend in tests[: -1 if case.kept else None]:
             floor = chi_square.expected_floor(spend)
             listed = [one for one in drawn if one.law is not None] if arm == BASELINE else drawn
             if strata := [take(one, arm, floor=floor, logits=noise / case.cell.temperature) for one in listed]:

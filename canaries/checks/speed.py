@@ -35,23 +35,17 @@ class Speed(Certain):
     def judge(self, case: Case) -> Finding:
         """PASS where the ratio could be measured: whether it is high enough is the claim's business, not a fault."""
         pairs = case.observed("pairs")
-        if not pairs or not pairs["groups"]:
+        listed = list(answers(pairs)) if pairs else []
+        if not listed or not all(map(_timed, listed)):
             return not_observed(self.name, case)
-        listed = list(answers(pairs))
-        if not all(
-            a.generation.tokens and a.generation.arrivals and a.generation.arrivals[-1].seconds > 0 for a in listed
-        ):
-            return not_observed(self.name, case)
+        if case.kept:
+            return self._unclaimed(case, [a.generation for a in listed if a.arm == CANDIDATE])
         if wrong := clocks(pairs, 0.0 if case.kind == "server" else WALL_SHARE):
             return self._impossible(case, wrong)
-        paired = partnered(listed)
-        times = {arm: seconds_a_token(paired, arm) for arm in (BASELINE, CANDIDATE)}
-        ratio = self._ratio(case, *(table(times[arm]) for arm in (BASELINE, CANDIDATE)))
         launched = launches(pairs)
-        if launched:
-            if (once := fewest(launched))[1] < LAUNCHES:
-                return not_observed(self.name, case, NOT_CLAIMED.format(*once, LAUNCHES))
-            ratio = across_launches(ratio, by_launches(times, launched), confidence=case.suite.speed.confidence)
+        if launched and (once := fewest(launched))[1] < LAUNCHES:
+            return not_observed(self.name, case, NOT_CLAIMED.format(*once, LAUNCHES))
+        ratio = self._measured(case, listed, launched)
         most = tokens_a_window_pass(list(windows(pairs, CANDIDATE))) or tokens_a_pass(listed)
         if ratio.low > BOUND_SLACK * most:
             return self._impossible(case, f"{ratio.ratio:.2f}x is faster than {most:.2f} tokens a target pass allow")
@@ -66,6 +60,25 @@ class Speed(Certain):
             figures=_figures(case, ratio, again)
             | {"launches": fewest(launched)[1] if launched else None}
             | {arm: _latencies([a.generation for a in listed if a.arm == arm]) for arm in (BASELINE, CANDIDATE)},
+        )
+
+    def _measured(self, case: Case, listed: list[Answered], launched: Launches) -> Ratio:
+        """The ratio of the turns that both arms took; its interval holds the spread between launches, if any."""
+        paired = partnered(listed)
+        times = {arm: seconds_a_token(paired, arm) for arm in (BASELINE, CANDIDATE)}
+        ratio = self._ratio(case, *(table(times[arm]) for arm in (BASELINE, CANDIDATE)))
+        if not launched:
+            return ratio
+        return across_launches(ratio, by_launches(times, launched), confidence=case.suite.speed.confidence)
+
+    def _unclaimed(self, case: Case, generations: list[Generation]) -> Finding:
+        """Times of another hour make no pairs with those of this one."""
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=Status.NOT_APPLICABLE,
+            summary="correctness only; no ratio claimed: the baseline's times are those of another hour",
+            figures={"ratio": None, CANDIDATE: _latencies(generations)},
         )
 
     def _impossible(self, case: Case, words: str) -> Finding:
@@ -83,6 +96,12 @@ class Speed(Certain):
             return None
         times = table(twice)
         return self._ratio(case, times[:, 0], times[:, 1])
+
+
+def _timed(answered: Answered) -> bool:
+    """Whether an answer has tokens and the time of the last."""
+    arrivals = answered.generation.arrivals
+    return bool(answered.generation.tokens and arrivals and arrivals[-1].seconds > 0)
 
 
 def clocks(pairs: Mapping[str, Any], least: float) -> str | None:

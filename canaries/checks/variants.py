@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...engine.request import Generation
 from ..contracts import Finding, Reason, Status
 from ..observations.answers import fork, shown
 from .algebra import complaint
 from .base import Case, Certain
-from .forking import explained, tolerance
+from .forking import explained, tolerance, untold
 
 
 class Variants(Certain):
@@ -25,11 +25,12 @@ class Variants(Certain):
         observed = case.observed(self.name)
         plain = {g.name: g for g in map(Generation.from_json, observed["plain"])}
         limit = tolerance(case)
-        bad = {
-            label: names
+        changed = {
+            label: _unexplained(plain, variant, limit, kept=case.kept)
             for label, variant in observed["variants"].items()
-            if (names := _unexplained(plain, variant, limit))
         }
+        bad = {label: found.names for label, found in changed.items() if found.names}
+        unsure = sum(found.untold for found in changed.values())
         idle = idle_variants(observed["variants"])
         wrong = self._miscounted(case)
         tokens = sum(len(g["tokens"]) for v in observed["variants"].values() for g in v["generations"])
@@ -43,11 +44,20 @@ class Variants(Certain):
             summary = wrong
         elif idle:
             summary = f"nothing was drafted under {', '.join(idle)}"
+        elif unsure:
+            summary = f"{unsure} of {forks} forks left the kept baseline at a near tie; run with the baseline itself"
+        ranked = (
+            (bad, Status.FAIL, Reason.CORRECTNESS),
+            (wrong, Status.FAIL, Reason.METRICS),
+            (idle, Status.NOT_EXERCISED, Reason.NOT_EXERCISED),
+            (unsure, Status.INCONCLUSIVE, Reason.INCOMPLETE),
+        )
+        status, reason = next(((status, why) for found, status, why in ranked if found), (Status.PASS, None))
         return Finding(
             check=self.name,
             cell=case.cell.name,
-            status=Status.FAIL if bad or wrong else Status.NOT_EXERCISED if idle else Status.PASS,
-            reason=Reason.CORRECTNESS if bad else Reason.METRICS if wrong else Reason.NOT_EXERCISED if idle else None,
+            status=status,
+            reason=reason,
             summary=summary,
             reproduce=tuple(dict.fromkeys(f"{label}:{name}" for label, names in bad.items() for name in names)),
             figures={"tokens": tokens, "variants": len(observed["variants"]), "forks": forks},
@@ -71,14 +81,24 @@ def idle_variants(variants: Mapping[str, Any]) -> list[str]:
     return [label for label, listed in generations.items() if not any(r.drafted for g in listed for r in g.rounds)]
 
 
-def _unexplained(plain: Mapping[str, Generation], variant: Mapping[str, Any], limit: float) -> list[str]:
+class _Changed(NamedTuple):
+    """Answers of a variant that no noise explains, and how many a kept baseline leaves open."""
+
+    names: list[str]
+    untold: int
+
+
+def _unexplained(plain: Mapping[str, Generation], variant: Mapping[str, Any], limit: float, *, kept: bool) -> _Changed:
     """Answers with a token that noise does not explain, or with the same tokens and another text or end."""
-    names = []
+    names, unsure = [], 0
     for generation in map(Generation.from_json, variant["generations"]):
         wanted = plain[generation.name]
         found = fork(generation.name, "", wanted.tokens, generation.tokens)
-        if found and explained(found, wanted.tokens, variant["replays"][generation.name], limit):
+        replay = variant["replays"][generation.name] if found else {}
+        if found and explained(found, wanted.tokens, replay, limit):
             continue
-        if found or shown(generation) != shown(wanted):
+        if found and kept and untold(found, wanted.tokens, replay, limit):
+            unsure += 1
+        elif found or shown(generation) != shown(wanted):
             names.append(generation.name)
-    return names
+    return _Changed(names, unsure)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...engine.request import Request, Sampling
 from ...suites.suite import Canary, Cell, Suite
-from ..contracts import Arm, Replay
+from ..contracts import KEPT, Arm, Replay, demanded
 
 GREEDY = Sampling()
 
@@ -27,6 +27,11 @@ class Context:
     def in_turn(self) -> bool:
         """Whether only one of the arms is up at a time, so that each change of arms is a launch."""
         return "launching" in self.candidate.capabilities
+
+    @property
+    def demanded(self) -> str:
+        """What the suite calls the lists of what must be passed here."""
+        return demanded(self.candidate.kind, kept=KEPT in self.baseline.capabilities)
 
     def requests(self, canaries: Sequence[Canary], *, tokens: int, sampling: Sampling, label: str) -> list[Request]:
         """One request a canary; `label` keeps the chance of two uses apart."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...stats.speed import Ratio, paired_ratio
 from ...suites.suite import KINDS, Cell, Suite
+from ..checks import base
 from ..checks.speed import partnered, seconds_a_token, table
 from ..observations.answers import Answered, answers
 from ..observations.context import seed_of
@@ -42,7 +43,7 @@ class Row(NamedTuple):
     kept
         By cell, the share of drafted tokens that were kept.
     speed
-        In the first greedy cell of batch 1; None where there is none.
+        In the first greedy cell of batch 1; None where there is none, or a baseline was kept from another hour.
     """
 
     task: str
@@ -54,7 +55,8 @@ class Row(NamedTuple):
 def rows(suite: Suite, runs: Sequence[Record]) -> list[Row]:
     """The tasks, then the kinds they are made of; tasks that no cell asks are left out."""
     kinds = {canary.id: canary.kind for canary in suite.canaries}
-    alone = next((cell for cell in suite.cells if cell.greedy and cell.batch == 1), None)
+    paired = not any(base.kept(run.header) for run in runs)
+    alone = next((cell for cell in suite.cells if paired and cell.greedy and cell.batch == 1), None)
     listed = {
         cell.name: [list(answers(run.observations[f"{cell.name}/pairs"])) for run in runs] for cell in suite.cells
     }

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.panel import Panel
 from rich.text import Text
 
-from ..contracts import Reason
+from ..contracts import KEPT, Reason
 from ..reasons import CULPRITS, REASONS
 from . import tables
 from .text import clean, interval, number, odds, on_what, some, speed_line, where
@@ -24,6 +24,10 @@ BANNERS = {
     "PASS": ("green", "PASS: this speed result may be quoted, within its scope."),
     "HOLD": ("red", "HOLD: this speed result is not publishable."),
     "LOSSY": ("yellow", "LOSSY: the candidate declares another distribution; this is a measurement, not a result."),
+}
+BESIDE_KEPT = {  # sentences where the baseline was kept from another hour
+    "PASS": "PASS: correctness only; no speed ratio is claimed.",
+    "HOLD": "HOLD: this candidate is not shown to be right.",
 }
 FAULTS = {
     "engine": "The ENGINE is at fault.",
@@ -56,6 +60,8 @@ def render(summary: Mapping[str, Any]) -> Group:
 
 def _banner(summary: Mapping[str, Any]) -> Panel:
     colour, sentence = BANNERS[summary["verdict"]]
+    if _kept(summary):
+        sentence = BESIDE_KEPT.get(summary["verdict"], sentence)
     lines = [Text(sentence, style=f"bold {colour}")]
     if summary["culprit"]:
         lines.append(Text(FAULTS[summary["culprit"]], style="bold"))
@@ -78,6 +84,8 @@ def _headline(summary: Mapping[str, Any]) -> Text:
     headline = summary["headline"]
     if not headline:
         return Text("No speed was measured.")
+    if _kept(summary):
+        return Text("Speed  not claimed: the baseline was kept from another hour.")
     passed = summary["verdict"] == "PASS"
     text = Text("Speed  ")
     text.append(f"{number(headline['ratio'])}x", style="bold" if passed else "strike")
@@ -87,6 +95,10 @@ def _headline(summary: Mapping[str, Any]) -> Text:
     if summary["claim"] is not None:
         text.append(f"\nClaimed  {number(summary['claim'])}x")
     return text
+
+
+def _kept(summary: Mapping[str, Any]) -> bool:
+    return KEPT in summary["identity"]["baseline"]
 
 
 def _held(summary: Mapping[str, Any]) -> list[RenderableType]:

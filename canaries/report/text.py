@@ -60,6 +60,8 @@ def on_what(identity: Mapping[str, Any]) -> list[str]:
             lines.append(
                 f"{role} serves {PurePath(str(server.get('model'))).name}, {replicas} replica{'s' * (replicas > 1)}"
             )
+    if kept := identity["baseline"].get("kept"):
+        lines.append(f"baseline kept since {kept.get('recorded')}, sha256 {str(kept.get('sha256'))[:12]}")
     if machine := identity.get("machine"):
         lines.append(f"{machine.get('processor')}, {machine.get('cores')} cores, {machine.get('threads')} used")
     return [clean(line) for line in lines]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ...suites.suite import Suite
+from .. import documents
 from .. import record as records
 from ..contracts import Arm
 from ..errors import OutputUnwritable, UsageError
 from ..faults import registry as faults
-from . import reference
+from ..observations.pairs import BASELINE, CANDIDATE
+from . import reference, tape
+from .kept import Kept
+from .registry import TARGETS
 from .servers.templates import SERVERS
 from .spec import TargetSpec
 from .strategies import Strategies
@@ -27,12 +31,16 @@ if TYPE_CHECKING:
 SMALL_MODEL = 20_000_000  # parameters below which one thread decodes as fast as two (1 M: 4.8 ms a step, not 5.4)
 DTYPE = "float32"
 THEIRS = "hf"  # the name under which transformers' own `generate` is a target
+REPLAY = "replay"  # and the one of a baseline that was kept
 DEFAULTS = {"baseline": "plain", "candidate": "draft:k=5"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the command line says of the arms; None where it says nothing. `logs` is where launched servers write."""
+    """What the command line says of the arms; None where it says nothing. `logs` is where launched servers write.
+
+    `seed` is the run's: a kept baseline was asked with one.
+    """
 
     baseline: str | None
     candidate: str | None
@@ -40,13 +48,32 @@ class Asked:
     model: Path | None
     dtype: str | None
     fault: str | None
+    seed: int
     logs: Path
 
 
 @contextmanager
 def opened(asked: Asked, suite: Suite) -> Iterator[dict[str, Any]]:
     """`baseline` and `candidate`. Raises UsageError, EngineError or ServerError before anything is recorded."""
-    named = {role: TargetSpec.parse(getattr(asked, role) or default) for role, default in DEFAULTS.items()}
+    baseline = TargetSpec.parse(asked.baseline or DEFAULTS[BASELINE])
+    arms = (
+        _beside_kept(baseline, asked, suite) if baseline.name == REPLAY else _arms(asked, suite, (BASELINE, CANDIDATE))
+    )
+    with arms as found:
+        yield found
+
+
+@contextmanager
+def alone(asked: Asked, suite: Suite, role: str) -> Iterator[Any]:
+    """One arm without the other. Raises as `opened`."""
+    with _arms(asked, suite, (role,)) as found:
+        yield found[role]
+
+
+@contextmanager
+def _arms(asked: Asked, suite: Suite, roles: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The arms in these roles at least."""
+    named = {role: TargetSpec.parse(getattr(asked, role) or DEFAULTS[role]) for role in roles}
     if asked.config is None and not any(spec.name in SERVERS for spec in named.values()):
         yield in_process(asked)
         return
@@ -59,9 +86,31 @@ def opened(asked: Asked, suite: Suite) -> Iterator[dict[str, Any]]:
         configured, where = config.of_specs(named), "the command line"
     else:
         _refuse(asked, ("baseline", "candidate", "model", "dtype", "fault"), f"--config {asked.config}, which says it")
-        configured, where = config.read(asked.config), str(asked.config)
+        configured, where = config.read(asked.config, roles), str(asked.config)
     with _served(configured, where, asked.logs, suite) as arms:
         yield arms
+
+
+@contextmanager
+def _beside_kept(spec: TargetSpec, asked: Asked, suite: Suite) -> Iterator[dict[str, Any]]:
+    """A baseline from a tape, and the candidate alone, which must be what that baseline was but for speculation."""
+    spec.refuse_unknown(("file",))
+    if not spec.options.get("file"):
+        raise UsageError(f"--baseline {REPLAY} does not say what was kept; write {REPLAY}:file=FILE")
+    kept: Any = Kept.on(tape.read(Path(spec.options["file"])))
+    kept.tape.refuse_other(suite, asked.seed)
+    _refuse_kind(kept.kind, asked)
+    with alone(replace(asked, baseline=None), suite, CANDIDATE) as candidate:
+        refuse_unlike(kept, candidate, suite)
+        yield {BASELINE: kept, CANDIDATE: candidate}
+
+
+def _refuse_kind(kept: str, asked: Asked) -> None:
+    """Raises UsageError, before it is opened, for a candidate of another kind than the kept baseline's."""
+    row = TARGETS.get(TargetSpec.parse(asked.candidate or DEFAULTS[CANDIDATE]).name)
+    kind = "server" if asked.config else row.kind if row else kept
+    if kind != kept:
+        raise UsageError(f"the kept baseline is of kind {kept}, the candidate of kind {kind}; name one of that kind")
 
 
 def _refuse(asked: Asked, options: tuple[str, ...], beside: str) -> None:
@@ -131,7 +180,8 @@ def _served(configured: Mapping[str, ArmConfig], where: str, logs: Path, suite: 
             raise OutputUnwritable(f"{logs} cannot be written ({error.strerror}); choose another --out") from None
     with ExitStack() as stack:
         found = _targets(configured, logs, stack)
-        refuse_unlike(found["baseline"], found["candidate"], suite)
+        if len(found) > 1:
+            refuse_unlike(found["baseline"], found["candidate"], suite)
         yield found
 
 
@@ -163,7 +213,10 @@ def refuse_unlike(baseline: Arm, candidate: Arm, suite: Suite) -> None:
     The candidate tells all of it first: where only one arm is up at a time, the baseline is when the timing begins.
     """
     first = {canary.kind: canary for canary in reversed(suite.canaries)}.values()
-    other, one = ((arm.identity()["model"], [arm.encode(c.messages) for c in first]) for arm in (candidate, baseline))
+    other, one = (
+        (documents.plain(arm.identity()["model"]), [arm.encode(c.messages) for c in first])
+        for arm in (candidate, baseline)
+    )
     different = records.difference(one[0], other[0])
     if not different:
         changed = [c.id for c, mine, theirs in zip(first, one[1], other[1], strict=True) if mine != theirs]

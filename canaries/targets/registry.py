@@ -72,6 +72,15 @@ ROWS = (
         "transformers' own generate: plain as the baseline; method=draft, lookup, early_exit or universal",
         kind="transformers",
     ),
+    Row(
+        "replay",
+        "SAME_TOKENS",
+        ("file",),
+        "a file of --record-baseline",
+        "a server's or transformers' plain decoding, kept from another hour: as the baseline only",
+        candidate=False,
+        kind="kept",
+    ),
     *(
         Row(
             name,

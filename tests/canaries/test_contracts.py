@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 from arms import draft, plain
 
-from draftgate.canaries.contracts import Arm, Finding, Replay, Status, Target, Verdict
+from draftgate.canaries.contracts import Arm, Finding, Replay, Status, Target, Verdict, demanded
 from draftgate.canaries.reasons import REASONS, Reason
 
 ABILITIES = [name for kind in (Target, Arm) for name in vars(kind) if not name.startswith("_")]
@@ -40,3 +40,7 @@ def test_every_reason_is_explained():
 
 def test_a_replay_holds_one_number_a_token_in_each_field():
     assert Replay._fields == ("margin", "gap", "below", "prob", "outside")
+
+
+def test_a_suite_names_what_must_be_passed_by_the_kind_and_by_whether_the_baseline_was_kept():
+    assert [demanded("server", kept=kept) for kept in (False, True)] == ["server", "kept-server"]

@@ -166,3 +166,9 @@ def test_a_failure_half_way_leaves_no_part_of_a_result(tmp_path):
         publish(run, tmp_path / "to", judge_record)
 
     assert list((tmp_path / "to").iterdir()) == []
+
+
+def test_a_run_beside_a_kept_baseline_is_refused(tmp_path):
+    run = write_run(tmp_path / "run", header=HEADER | {"baseline": HEADER["baseline"] | {"kept": {}}})
+
+    refused(run, tmp_path / "to", NotPublishable, "kept from another hour, so no speed is claimed; run both arms")

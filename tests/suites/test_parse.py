@@ -314,3 +314,11 @@ def test_a_wrong_census_is_refused(folder, changes, expected):
 
     assert line.startswith("census.json: ")
     assert expected in line
+
+
+@pytest.mark.parametrize("kind", ["kept-server", "kept-transformers"])
+def test_beside_a_kept_baseline_sampled_cells_need_the_samples(folder, rewrite, kind):
+    lists = f'[required.{kind}]\ngreedy = ["exact_tokens"]\nsampled = ["pit"]\n\n[required.reference]'
+    rewrite("suite.toml", "[required.reference]", lists)
+
+    assert refusal(folder).startswith("suite.toml: sampled cells do not require samples; without it a PASS would")

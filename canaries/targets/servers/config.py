@@ -10,7 +10,7 @@ import re
 import signal
 import ssl
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -56,8 +56,8 @@ class ArmConfig:
     in_turn: bool = False
 
 
-def read(path: Path) -> dict[str, ArmConfig]:
-    """Both arms. Raises UsageError."""
+def read(path: Path, roles: Sequence[str] = ARMS) -> dict[str, ArmConfig]:
+    """The arms in these roles; another may be absent, and is not looked at. Raises UsageError."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -65,13 +65,14 @@ def read(path: Path) -> dict[str, ArmConfig]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}; correct that line") from None
     table = _Table(str(path), document)
-    table.keys(dict.fromkeys(ARMS, "an arm"), ("launching",))
+    table.keys(dict.fromkeys(roles, "an arm"), (*ARMS, "launching"))
     in_turn = table.get("launching", lambda v: v in LAUNCHING, " or ".join(map(repr, LAUNCHING))) == IN_TURN
-    arms = {name: _arm(_Table(f"{path}: {name}", document[name]), _OWN[name]) for name in ARMS}
+    arms = {name: _arm(_Table(f"{path}: {name}", document[name]), _OWN[name]) for name in roles}
     for name in (name for name, arm in arms.items() if in_turn and not arm.launch):
         told = f"launching is {IN_TURN!r}, but {name} has no launch table"
         raise UsageError(f"{path}: {told}; add [{name}.launch], or leave launching out")
-    return {name: replace(arm, in_turn=in_turn) for name, arm in arms.items()}
+    alone = len(arms) == 1  # there is no other to take turns with
+    return {name: replace(arm, in_turn=in_turn and not alone) for name, arm in arms.items()}
 
 
 def of_specs(named: Mapping[str, TargetSpec]) -> dict[str, ArmConfig]:

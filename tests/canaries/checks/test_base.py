@@ -1,8 +1,11 @@
 """What every check rests on."""
 
-from observed import case, record
+from dataclasses import replace
 
-from draftgate.canaries.checks.base import not_observed, worst
+import pytest
+from observed import case, record, served, suite
+
+from draftgate.canaries.checks.base import demanded_of, not_observed, worst
 from draftgate.canaries.contracts import Reason, Status
 from draftgate.stats.decision import Decision
 
@@ -37,3 +40,11 @@ def test_an_observation_of_the_cell_comes_before_one_of_the_run():
 
 def test_a_candidate_without_a_draft_length_does_not_speculate():
     assert case(record(), k=0).draft_length == 0
+
+
+@pytest.mark.parametrize(("kept", "lists"), [(False, "server"), (True, "kept-server")])
+def test_what_must_be_passed_depends_on_whether_the_baseline_was_kept(kept, lists):
+    made = case(served(), of=replace(suite(), required={"server": suite().required["server"]}), kind="server")
+    header = {**made.header, "baseline": {"kept": {}}} if kept else made.header
+
+    assert (kept, lists) == (replace(made, header=header).kept, demanded_of(header))

@@ -254,3 +254,34 @@ def test_equal_tokens_with_another_text_or_end_are_a_fault(change):
 
     assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
     assert ("exact-1",) == finding.reproduce
+
+
+def beside_kept(gap):
+    """A fork where a kept baseline was surer than another token by `gap`, and was not asked about the candidate's."""
+
+    def change(observations):
+        forked(observations, at=5, margins=[0.0] * 5 + [None] * 15)
+        observations["greedy/replays"]["candidate"][-1]["gap"][5:] = [gap] + [None] * 14
+        observations["greedy/replays"]["census"][0]["gap"][5] = gap
+
+    return judged("exact_tokens", spoiled(change), kept=True)
+
+
+def test_a_fork_at_a_near_tie_of_a_kept_baseline_is_open_and_says_what_tells_more():
+    finding = beside_kept(NOISE)
+
+    assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
+    assert (
+        "1 answer that left the kept baseline's at a near tie, first at token 5 of exact-1: run with" in finding.summary
+    )
+    assert "the baseline itself to tell a near tie from a fault" in finding.summary
+
+
+def test_a_fork_where_a_kept_baseline_was_sure_is_a_fault():
+    finding = beside_kept(GAP)
+
+    assert (Status.FAIL, Reason.CORRECTNESS) == (finding.status, finding.reason)
+
+
+def test_equal_answers_pass_beside_a_kept_baseline():
+    assert judged("exact_tokens", record(), kept=True).status is Status.PASS

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from observed import NOISE, case, forked, record, spoiled, suite
 
-from draftgate.canaries.checks.forking import excused, explained, noise_of, tolerance, unexplained
+from draftgate.canaries.checks.forking import excused, explained, noise_of, tolerance, undecided, unexplained
 from draftgate.canaries.observations.answers import Fork
 
 WANTED = (1, 2, 3)
@@ -70,3 +70,33 @@ def test_an_answer_is_excused_where_noise_explains_its_fork(margin, innocent):
 
     assert ({("exact-1", "repeat 0")} if innocent else set()) == excused(made)
     assert ([] if innocent else ["exact-1"]) == [fork.canary for fork in unexplained(made)]
+
+
+def left(gap, tokens=None, margin=None):
+    """A record whose candidate leaves a baseline that was surer than another token by `gap`, and was asked no more."""
+
+    def change(observations):
+        forked(observations, at=5, margins=[0.0] * 5 + [margin] + [None] * 14, tokens=tokens)
+        observations["greedy/replays"]["candidate"][-1]["gap"][5:] = [gap] + [None] * 14
+
+    return spoiled(change)
+
+
+@pytest.mark.parametrize(
+    ("record", "open_"),
+    [
+        (left(NOISE), True),
+        (left(None), True),
+        (left(1.0), False),
+        (left(NOISE, margin=1.0), False),
+        (left(NOISE, tokens=range(2, 7)), False),
+    ],
+    ids=["a near tie", "nothing known", "a clear choice", "known to be wrong", "an early end"],
+)
+def test_a_kept_baseline_leaves_a_near_tie_open_and_a_clear_choice_not(record, open_):
+    beside, live = case(record, kept=True), case(record)
+
+    assert [fork.canary for fork in undecided(beside)] == (["exact-1"] if open_ else [])
+    assert [fork.canary for fork in unexplained(beside)] == ([] if open_ else ["exact-1"])
+    assert excused(beside) == ({("exact-1", "repeat 0")} if open_ else set())
+    assert (len(undecided(live)), len(unexplained(live))) == (0, 1)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import sampled
 
+from draftgate.canaries.checks.registry import CHECKS, judge
 from draftgate.canaries.checks.samples import TESTS, SampledAnswers, draws_needed
 from draftgate.canaries.contracts import Reason, Status
 from draftgate.canaries.observations.samples import Open
@@ -123,3 +124,14 @@ def test_the_baselines_draws_are_held_against_known_laws_only():
     assert 3 == len(tests)
     assert not any(test.startswith("plain decoding's own") for test in tests)
     assert "3 of them held against plain decoding's own draws" in sampled.judged(made).seen
+
+
+def test_a_kept_baseline_is_not_judged_by_answers_of_which_it_drew_the_laws_itself(honest):
+    made = sampled.case(honest)
+    kept = judge(CHECKS["samples"], replace(made, header={**made.header, "baseline": {"kept": {}}}))
+
+    told = [one["hypothesis"] for one in kept.evidence]
+    assert kept.status is Status.PASS
+    assert "plain decoding's own first tokens follow the law after the prompt" in told
+    assert "plain decoding's own answers have the masses that it gives them" not in told
+    assert len(sampled.judged(honest).evidence) == len(told) + 1

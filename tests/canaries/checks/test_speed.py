@@ -208,3 +208,12 @@ def test_a_group_that_is_alone_has_two_launches_and_no_interval():
 
     assert finding.status is Status.PASS
     assert (1, None, None, 2) == tuple(finding.figures[key] for key in ("pairs", "low", "high", "launches"))
+
+
+def test_beside_a_kept_baseline_no_ratio_is_claimed():
+    finding = judged("speed", record(), kept=True)
+
+    assert finding.status is Status.NOT_APPLICABLE
+    assert finding.figures["ratio"] is None
+    assert finding.figures["candidate"]["e2e_s"] > 0
+    assert "correctness only; no ratio claimed" in finding.summary

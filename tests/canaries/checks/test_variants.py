@@ -112,3 +112,16 @@ def test_equal_tokens_that_are_told_otherwise_fail(check, change):
     finding = judged(check, spoiled(lambda o: spoil(last_variant(o, check)[1]["generations"][-1])))
 
     assert (Status.FAIL, reason) == (finding.status, finding.reason)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize(("gap", "status"), [(NOISE, Status.INCONCLUSIVE), (GAP, Status.FAIL)])
+def test_a_kept_baseline_leaves_a_near_tie_open_and_a_clear_choice_not(check, gap, status):
+    observations = changed(check, [*WHOLE[:9], 99, *WHOLE[10:]], [0.0] * 9 + [None] * 11)
+    last_variant(observations, check)[1]["replays"]["prose-1"]["gap"][9:] = [gap] + [None] * 10
+
+    finding = judged(check, observations, kept=True)
+
+    assert finding.status is status
+    assert ("run with the baseline itself" in finding.summary) == (status is Status.INCONCLUSIVE)
+    assert judged(check, record(), kept=True).status is Status.PASS

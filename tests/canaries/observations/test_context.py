@@ -1,5 +1,7 @@
 """Requests and seeds follow from the run's seed and a label, and from nothing else."""
 
+from dataclasses import replace
+
 import pytest
 from arms import context, embedded
 
@@ -96,3 +98,12 @@ def test_a_replay_is_written_as_lists():
     replay = Replay((0.0,), (1.0,), (0.2,), (0.5,), (0,))
 
     assert {"margin": [0.0], "gap": [1.0], "below": [0.2], "prob": [0.5], "outside": [0]} == replay_json(replay)
+
+
+@pytest.mark.parametrize(("can", "lists"), [((), "reference"), (("kept",), "kept-reference")])
+def test_a_kept_baseline_has_lists_of_its_own(can, lists):
+    made = context()
+    baseline = Spy(made.baseline, [])
+    baseline.capabilities = frozenset(can)
+
+    assert replace(made, baseline=baseline).demanded == lists

@@ -87,3 +87,11 @@ def test_right_answers_are_counted_in_the_first_cell_that_judges_them():
     assert (4, 4) == right(cells, ("json",))
     assert (7, 8) == right(cells, ("json", "code", "tools"))
     assert right(cells, ("prose",)) is None
+
+
+def test_no_speed_is_made_of_times_beside_a_kept_baseline():
+    kept = replace(recorded(), header={"baseline": {"kept": {}}})
+    found = rows(replace(suite(), cells=(ALONE, SAMPLED)), [kept])
+
+    assert {None} == {row.speed for row in found}
+    assert None not in {row.speed for row in rows(replace(suite(), cells=(ALONE, SAMPLED)), [recorded()])}

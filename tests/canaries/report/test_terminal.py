@@ -169,3 +169,22 @@ def test_choices_are_a_table_with_items_by_name_and_digests_shortened():
     assert "plain k, model 000000000000" in text
     assert "0" * 13 not in text
     assert "x json-1" in text
+
+
+KEPT = HEADER | {"baseline": HEADER["baseline"] | {"kept": {"recorded": "then", "sha256": "ab"}}}
+
+
+@pytest.mark.parametrize(
+    ("case", "sentence"),
+    [
+        (honest_case, "PASS: correctness only; no speed ratio is claimed."),
+        (held_case, "HOLD: this candidate is not shown to be right."),
+    ],
+)
+def test_beside_a_kept_baseline_no_figure_is_shown(case, sentence):
+    text = words(screen(case(header=KEPT)))
+
+    assert sentence in text
+    assert "Speed not claimed: the baseline was kept from another hour." in text
+    assert "1.72x" not in text
+    assert "speed result" not in text

@@ -59,3 +59,9 @@ def test_a_server_is_named_by_its_model_and_its_replicas():
         "baseline serves tiny.gguf, 1 replica",
         "candidate serves tiny.gguf, 2 replicas",
     ]
+
+
+def test_a_kept_baseline_is_told_with_its_hour_and_its_digest():
+    identity = {"baseline": {"kept": {"recorded": "2026-11-30", "sha256": "ab" * 32}}, "candidate": {}}
+
+    assert on_what(identity) == ["baseline kept since 2026-11-30, sha256 abababababab"]

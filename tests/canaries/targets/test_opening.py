@@ -5,7 +5,7 @@ from observed import suite as small
 
 from draftgate.canaries.errors import UsageError
 from draftgate.canaries.faults.kernels import KernelByShape
-from draftgate.canaries.targets import opening
+from draftgate.canaries.targets import opening, tape
 from draftgate.suites import loader
 from gates import write
 from servers_loopback import Loopback, kind
@@ -14,7 +14,7 @@ from servers_loopback import Loopback, kind
 def asked(folder, **changes):
     """What the command line says of the arms."""
     given = dict.fromkeys(("baseline", "candidate", "config", "model", "dtype", "fault"))
-    return opening.Asked(**given | {"logs": folder / "logs"} | changes)
+    return opening.Asked(**given | {"logs": folder / "logs", "seed": 0} | changes)
 
 
 @pytest.mark.parametrize(("fault", "moved"), [(None, (False, False)), ("N03", (True, True)), ("F53", (False, True))])
@@ -115,3 +115,43 @@ def test_arms_that_differ_in_more_than_speculation_are_refused(other, told):
 
     with pytest.raises(UsageError, match=rf"more than speculation \({told}.*; make all else alike"):
         opening.refuse_unlike(one, other, small())
+
+
+@pytest.mark.parametrize(
+    ("baseline", "told"),
+    [
+        ("replay", "does not say what was kept; write replay:file=FILE"),
+        ("replay:path=a", "has no option 'path'; options: file"),
+        ("replay:file=none", "none: no kept baseline can be read"),
+    ],
+)
+def test_a_kept_baseline_that_is_not_there_is_refused(tmp_path, baseline, told):
+    with (
+        pytest.raises(UsageError, match=told),
+        opening.opened(asked(tmp_path, baseline=baseline), small()),
+    ):
+        pass
+
+
+ARM = {"name": "vllm", "kind": "server", "guarantee": "SAME_LAW", "capabilities": ["kept"], "unseen": [], "eos": [0]}
+
+
+def test_a_candidate_of_another_kind_than_the_kept_baseline_is_refused(tmp_path):
+    made = {"draftgate": "0", "recorded": "then", "seed": 0}
+    named = {"name": "smoke", "version": "v1", "digest": small().digest}
+    kept = tape.Tape(made=made | {"suite": named}, arm=ARM, calls={})
+    tape.write(tmp_path / "a.tape", kept)
+    words = "the kept baseline is of kind server, the candidate of kind reference; name one of that kind"
+    with (
+        pytest.raises(UsageError, match=words),
+        opening.opened(asked(tmp_path, baseline=f"replay:file={tmp_path / 'a.tape'}"), small()),
+    ):
+        pass
+
+
+def test_one_arm_is_opened_without_the_other(tmp_path):
+    config = write(tmp_path / "gate.toml")
+    with opening.alone(asked(tmp_path, config=config), small(), "candidate") as made:
+        assert made.draft_length == 4
+
+    assert {path.name for path in (tmp_path / "logs").iterdir()} == {"candidate.log"}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from draftgate.canaries.targets import reference, registry, transformers
+from draftgate.canaries.targets import opening, reference, registry, transformers
 from draftgate.canaries.targets.servers.registry import APIS
 from draftgate.engine.verification.base import Guarantee
 
@@ -13,7 +13,7 @@ def test_every_drafter_has_a_row_and_every_row_a_drafter():
     ours = {row.name for row in registry.ROWS if row.kind == "reference"}
 
     assert ours == {"plain", *reference.DRAFTERS}
-    assert set(registry.TARGETS) - ours == {transformers.NAME, *APIS}
+    assert set(registry.TARGETS) - ours == {transformers.NAME, opening.REPLAY, *APIS}
 
 
 @pytest.mark.parametrize("row", registry.ROWS, ids=lambda row: row.name)

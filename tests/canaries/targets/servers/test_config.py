@@ -214,3 +214,12 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 def test_a_server_is_not_launched_behind_tls(read):
     with pytest.raises(UsageError, match="start it yourself"):
         read("http://127.0.0.1:8102", "https://127.0.0.1:8102", LAUNCH)
+
+
+def test_an_arm_that_is_not_asked_for_is_not_looked_at(tmp_path):
+    path = tmp_path / "gate.toml"
+    path.write_text("[candidate]\n" + ARM.format(port=8102) + DRAFTS + "[baseline]\nserver = 1\n", encoding="utf-8")
+
+    assert [*config.read(path, ("candidate",))] == ["candidate"]
+    with pytest.raises(UsageError, match="baseline"):
+        config.read(path)

@@ -1,0 +1,53 @@
+"""The arguments of `draftgate run`, and how an interrupted run goes on. Imports nothing heavy: read at every start."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+
+from .errors import UsageError
+from .samplers.options import positive
+
+DTYPES = ("float32", "bfloat16", "float16")
+RUN_OPTIONS = ("suite", "baseline", "candidate", "config", "model", "dtype", "fault", "claim", "out", "seed", "resume")
+KEEP_OPTIONS = ("suite", "baseline", "config", "model", "dtype", "seed")
+
+
+def run(parser: argparse.ArgumentParser) -> None:
+    """What can be asked of a run."""
+    add = parser.add_argument
+    add("suite", nargs="?", default="core", metavar="SUITE", help="name or folder (default: core)")
+    add("--baseline", metavar="TARGET", help="default: plain; see draftgate engines")
+    add("--candidate", metavar="TARGET", help="default: draft:k=5")
+    add("--config", type=Path, metavar="FILE", help="both arms as servers; see draftgate init")
+    add("--model", type=Path, metavar="PATH", help="folder of a model (default: the one that ships)")
+    add("--dtype", choices=DTYPES, help=f"of both arms (default: {DTYPES[0]})")
+    add("--fault", metavar="NAME", help="plant a fault in the candidate; see draftgate faults list")
+    add("--claim", type=positive, metavar="R", help="hold unless the interval's lower end is at least R")
+    add("--out", type=Path, metavar="DIR", help="run folder (default: runs/<time>-<suite>)")
+    add("--seed", type=int, default=0, metavar="N", help="default: 0")
+    add("--resume", action="store_true", help="go on with the run in --out")
+    add(
+        "--record-baseline",
+        type=Path,
+        metavar="FILE",
+        help="keep the baseline's answers and judge nothing; later: --baseline replay:file=FILE",
+    )
+
+
+def default_out(options: argparse.Namespace) -> Path:
+    """A new folder, named by the time and the suite. Raises UsageError where a run should be resumed."""
+    if options.resume:
+        raise UsageError("--resume does not say which run; add --out with its folder")
+    return Path("runs") / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{options.suite.strip('/').replace('/', '-')}"
+
+
+def resume_hint(options: argparse.Namespace) -> str:
+    """How to go on with an interrupted run: the same command, with its folder and --resume."""
+    if not (options.out / "record.jsonl").exists():
+        return "interrupted before anything was recorded; run again"
+    named = {key: getattr(options, key) for key in RUN_OPTIONS if key not in {"suite", "resume"}}
+    words = [word for key, value in named.items() if value is not None for word in (f"--{key}", str(value))]
+    return f"interrupted; resume with: draftgate {shlex.join(['run', options.suite, *words, '--resume'])}"

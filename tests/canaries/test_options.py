@@ -1,0 +1,39 @@
+"""What a run takes on the command line, and how an interrupted one goes on."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from draftgate.canaries import keeping, options, run
+from draftgate.canaries.errors import UsageError
+
+
+def parsed(*words):
+    parser = argparse.ArgumentParser()
+    options.run(parser)
+    return parser.parse_args(words)
+
+
+def test_what_is_parsed_is_what_a_run_and_a_recording_take():
+    asked = vars(parsed("smoke", "--seed", "3", "--record-baseline", "a.tape"))
+
+    assert list(run.Options.__dataclass_fields__) == list(options.RUN_OPTIONS)
+    assert list(keeping.Options.__dataclass_fields__) == list(options.KEEP_OPTIONS)
+    assert set(options.RUN_OPTIONS) | {"record_baseline"} == set(asked)
+    assert (asked["suite"], asked["seed"], asked["record_baseline"]) == ("smoke", 3, Path("a.tape"))
+    assert parsed().suite == "core"
+
+
+def test_a_folder_is_named_by_the_suite_and_a_resumed_one_by_the_user():
+    assert options.default_out(parsed("mine/v1/")).name.endswith("Z-mine-v1")
+    with pytest.raises(UsageError, match="does not say which run; add --out"):
+        options.default_out(parsed("--resume"))
+
+
+def test_the_hint_is_the_command_to_go_on_with(tmp_path):
+    asked = parsed("smoke", "--out", str(tmp_path), "--claim", "1.5")
+    assert options.resume_hint(asked) == "interrupted before anything was recorded; run again"
+
+    (tmp_path / "record.jsonl").touch()
+    assert options.resume_hint(asked).endswith(f"run smoke --claim 1.5 --out {tmp_path} --seed 0 --resume")
