@@ -54,12 +54,12 @@ SCOPE = {
         *ALWAYS,
         "draft lengths, drafters and known laws: what is inside a server cannot be turned or exchanged",
         "single rounds: a server tells how many drafts it kept over a window, not where",
-        "chat end points, tool and grammar fields: prompts and answers are token ids",
     ),
 }
 BESIDE_KEPT = (
     "where each sampled token lies in its law, and outside top-k, top-p or min-p: a kept baseline was not asked of it",
     "greedy answers behind a near tie at which they leave the kept baseline's",
+    "chat end points, tool and grammar fields, and the logprobs told: a kept baseline was not asked by chat",
     "noise at verify widths of the candidate's own, where the suite does not name them",
     "whether the baseline is still what it was when it was recorded",
 )

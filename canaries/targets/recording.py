@@ -42,7 +42,7 @@ class Recorder:
     @property
     def capabilities(self) -> frozenset[str]:
         """The baseline's, all in this process: what a fork is told is not written down."""
-        return self.inner.capabilities - {"forks"} | {KEPT}
+        return self.inner.capabilities - {"forks", "chat"} | {KEPT}
 
     @property
     def unseen(self) -> tuple[str, ...]:
