@@ -296,7 +296,7 @@ def case(
     """One cell of a record; `kept` says that its baseline was kept from another hour."""
     chosen = of or suite()
     header = HEADER | {"candidate": HEADER["candidate"] | {"options": {"k": k}, "kind": kind}}
-    header |= {"baseline": {"kept": {}} if kept else {}}
+    header |= {"baseline": HEADER.get("baseline", {}) | ({"kept": {}} if kept else {})}
     return Case(
         suite=chosen,
         cell=next(one for one in chosen.cells if one.name == cell),
