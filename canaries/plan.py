@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..suites.suite import Cell
@@ -11,7 +12,7 @@ from .checks.base import entry
 from .checks.law import own_batch_tokens, row_draws, table_draws
 from .checks.registry import ledger
 from .checks.samples import draws_needed
-from .observations import conversation, laws, own_batch, pairs, replays, samples, variants
+from .observations import blocks, conversation, laws, own_batch, pairs, replays, samples, variants
 from .observations.context import Context
 from .observations.pairs import BASELINE, CANDIDATE
 
@@ -36,17 +37,33 @@ def plan(context: Context) -> Iterator[Step]:
     shared = "forks" not in context.baseline.capabilities & candidate.capabilities
     if "configuration" in candidate.capabilities:
         yield Step("configuration", lambda _: configurations(context), alone=True)
-    for cell in suite.cells:
-        yield Step(f"{cell.name}/pairs", lambda _, c=cell: pairs.observe(context, c), alone=True)  # type: ignore[misc]
+    yield from _pairs(context)
     if candidate.draft_length:
         yield from _inside(context)
     for cell in suite.cells:
         yield Step(
             f"{cell.name}/replays",
-            lambda made, c=cell: upon(made[f"{c.name}/pairs"], partial(replays.observe, context, c)),  # type: ignore[misc]
+            lambda made, c=cell: upon(  # type: ignore[misc]
+                blocks.pairs_of(suite, c, made), partial(replays.observe, context, c)
+            ),
             alone=shared,
         )
     yield from _samples(context, alone=shared)
+
+
+def _pairs(context: Context) -> Iterator[Step]:
+    """What is timed: cell by cell, or block by block where each block is a launch."""
+    cells = context.suite.cells
+    if not context.in_turn:
+        for cell in cells:
+            yield Step(f"{cell.name}/pairs", lambda _, c=cell: pairs.observe(context, c), alone=True)  # type: ignore[misc]
+        return
+    for block, cell in product(range(len(blocks.BLOCKS)), cells):
+        yield Step(
+            blocks.key(cell, block),
+            lambda _, c=cell, b=block: blocks.observe(context, c, b),  # type: ignore[misc]
+            alone=True,
+        )
 
 
 def _samples(context: Context, *, alone: bool) -> Iterator[Step]:

@@ -28,6 +28,7 @@ from .contracts import KEPT
 from .errors import BrokenAnswer, TargetUnavailable, UsageError
 from .faults import registry as faults
 from .judge import judge_record
+from .observations.blocks import IN_TURN
 from .observations.context import Context
 from .plan import plan
 from .report.progress import Progress
@@ -136,6 +137,7 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
         },
         "baseline": context.baseline.identity(),
         "candidate": context.candidate.identity(),
+        "launching": IN_TURN if context.in_turn else "together",
         "seed": options.seed,
         "fault": faults.find(options.fault).code if options.fault else None,
         "claim": options.claim,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NAME = "summary.json"
 SCHEMA = 1
 OF_THE_JUDGE = frozenset({"seconds", "isolation"})  # keys that tell of the machine that judged, not of the run
-HEADLINE = ("ratio", "low", "high", "aa_low", "aa_high", "confidence", "pairs")
+HEADLINE = ("ratio", "low", "high", "aa_low", "aa_high", "confidence", "pairs", "launches")
 IDENTITY = ("suite", "baseline", "candidate", "seed", "machine")
 
 

@@ -30,15 +30,20 @@ def free_port():
         return free.getsockname()[1]
 
 
-def write(path, server="vllm", argv=None, more="", deadly=()):
+def write(path, server="vllm", argv=None, more="", deadly=(), *, in_turn=False):
     """A configuration of two arms, both launched: servers of a kind on loopback, or whatever `argv` starts.
 
-    `deadly` is a field that kills them.
+    `argv` is a command, or what makes one from an arm and its port; `deadly` is a field that kills them. Arms that are
+    launched in turn have one port for both.
     """
-    text = ""
+    text, port = 'launching = "in turn"\n' if in_turn else "", free_port()
     for arm in ("baseline", "candidate"):
-        port = free_port()
-        words = argv or [sys.executable, servers_loopback.__file__, server, str(port), *deadly]
+        port = port if in_turn else free_port()
+        words = (
+            argv(arm, port)
+            if callable(argv)
+            else argv or [sys.executable, servers_loopback.__file__, server, str(port), *deadly]
+        )
         text += ARM.format(arm=arm, server=server, port=port, own=OWN[arm], more=more) + LAUNCH.format(
             arm=arm, argv=json.dumps(words)
         )

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from draftgate.canaries.checks.base import Case
+from draftgate.canaries.checks.blocks import assembled
 from draftgate.canaries.checks.law import own_batch_tokens
 from draftgate.canaries.checks.registry import CHECKS, judge, ledger
 from draftgate.canaries.contracts import Finding
-from draftgate.canaries.observations import laws, own_batch
+from draftgate.canaries.observations import blocks, laws, own_batch
 from draftgate.canaries.observations.context import Context
 from draftgate.canaries.observations.replays import NOISE_ROWS
 from draftgate.engine.sampling import next_token_probs
@@ -243,6 +244,22 @@ def served() -> dict[str, Any]:
     return observations | {"configuration": {"baseline": told, "candidate": told}}
 
 
+def in_turn() -> dict[str, Any]:
+    """The observations of the same servers, launched in turn: four blocks a cell, a launch each."""
+    observations = served()
+    for cell in (GREEDY, SAMPLED):
+        groups = observations.pop(f"{cell.name}/pairs")["groups"]
+        for block, arm in enumerate(blocks.BLOCKS):
+            runs = [
+                {"group": group} | next(run for run in groups[group]["runs"] if run["arm"] == arm) | {"repeat": repeat}
+                for group, repeat in blocks.turns(cell, len(groups), block)
+            ]
+            observations[blocks.key(cell, block)] = _copy({"launched": 100.0 + block, "runs": runs})
+    for name in ("candidate", "replayed"):  # the one group of this cell is answered in both halves
+        observations["sampled/replays"][name] *= 2
+    return observations
+
+
 def _counted(answer: dict[str, Any]) -> dict[str, int]:
     rounds_ = answer["rounds"]
     kept = {"drafted": sum(r[0] for r in rounds_), "accepted": sum(r[1] for r in rounds_)}
@@ -275,6 +292,13 @@ def case(
         observations=observations,
         ledger=ledger(chosen, kind),
     )
+
+
+def case_in_turn(observations: dict[str, Any], cell: str = "greedy", *, of: Suite | None = None) -> Case:
+    """One cell of a record whose arms were launched in turn."""
+    made = case(observations, cell, of=of, kind="server")
+    header = {**made.header, "launching": blocks.IN_TURN}
+    return replace(made, header=header, observations=assembled(made.suite, header, observations))
 
 
 def judged(check: str, observations: dict[str, Any], cell: str = "greedy", **more: Any) -> Finding:

@@ -134,7 +134,8 @@ PROMPT = {
     "again": {arm: [count] for arm in OF_ARMS},
 }
 SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tuple just these; ... is any key
-    "pairs": {"groups": [{"canaries": [text], "runs": [RUN]}]},
+    "pairs": {"groups": [{"canaries": [text], "runs": [RUN | {"launched": Optional(amount)}]}]},
+    "block": {"launched": amount, "runs": [RUN | {"group": count}]},
     "replays": {
         "noise": {"logits": {...: amount}, "positions": above},
         "census": [REPLAY],

@@ -14,9 +14,10 @@ from typing import Any
 from ...suites.suite import Canary
 from ..observations import laws, own_batch
 from ..observations.answers import by_arm, fork, forks
+from ..observations.blocks import order as by_blocks
 from ..observations.pairs import BASELINE, CANDIDATE, order
 from ..observations.samples import Open
-from . import ranges
+from . import blocks, ranges
 from .base import NOT_MADE, Case
 from .forking import noise_of
 from .law import own_batch_tokens
@@ -41,7 +42,7 @@ def whole(case: Case, name: str) -> bool:
 
 def _hole(case: Case, name: str) -> str | None:
     if (found := case.observed(name)) is None:
-        return NOT_MADE
+        return (blocks.unfit(case) if name == "pairs" else None) or NOT_MADE
     if isinstance(found, dict) and found.keys() == {"broken"}:
         return f"{case.key(name)} was not to be read; see the check `answered`"
     if name in RESTS_ON and (before := hole(case, RESTS_ON[name])):
@@ -63,12 +64,18 @@ def pairs(case: Case) -> bool:
         == [wanted[start : start + batch] for start in range(0, len(wanted), batch)]
         != []
         and all(
-            sorted((run["arm"], run["repeat"]) for run in group["runs"]) == sorted(order(case.cell, number))
+            sorted((run["arm"], run["repeat"]) for run in group["runs"]) == sorted(_order(case, len(groups), number))
             for number, group in enumerate(groups)
         )
+        and all(("launched" in run) == blocks.in_turn(case.header) for group in groups for run in group["runs"])
         and all([g["name"] for g in generations] == canaries for canaries, generations in runs)
         and all(_counted(run) == (case.kind == "server") for group in groups for run in group["runs"])
     )
+
+
+def _order(case: Case, groups: int, number: int) -> list[tuple[str, int]]:
+    """Which arm answers the group in which repeats."""
+    return by_blocks(case.cell, groups, number) if blocks.in_turn(case.header) else order(case.cell, number)
 
 
 def _counted(run: Mapping[str, Any]) -> bool:

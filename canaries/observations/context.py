@@ -28,6 +28,11 @@ class Context:
         """What the suite calls the lists of what must be passed here."""
         return demanded(self.candidate.kind, kept=KEPT in self.baseline.capabilities)
 
+    @property
+    def in_turn(self) -> bool:
+        """Whether only one of the arms is up at a time, so that each change of arms is a launch."""
+        return "launching" in self.candidate.capabilities
+
     def requests(self, canaries: Sequence[Canary], *, tokens: int, sampling: Sampling, label: str) -> list[Request]:
         """One request a canary; `label` keeps the chance of two uses apart."""
         return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from ...suites.suite import Canary, Cell
+from ...suites.suite import Canary, Cell, Suite
 from ..contracts import Arm
 from .context import Context, sampling_of
 
@@ -27,24 +27,30 @@ def order(cell: Cell, group: int) -> list[tuple[str, int]]:
     return [*turns, (BASELINE, cell.repeats)] if group < cell.again else turns
 
 
+def grouped(suite: Suite, cell: Cell) -> list[tuple[Canary, ...]]:
+    """The cell's canaries, as many together as it decodes at once."""
+    canaries = suite.canaries_for(cell)
+    return [canaries[start : start + cell.batch] for start in range(0, len(canaries), cell.batch)]
+
+
 def observe(context: Context, cell: Cell) -> dict[str, Any]:
     """Every generation of the cell, in the order they were made. The first group is run once before, uncounted."""
-    canaries = context.suite.canaries_for(cell)
-    groups = [canaries[start : start + cell.batch] for start in range(0, len(canaries), cell.batch)]
+    groups = grouped(context.suite, cell)
     arms = {BASELINE: context.baseline, CANDIDATE: context.candidate}
     for arm in arms.values():  # warm-up: allocations and lazy initialisation must not fall on whichever arm is first
-        _answers(context, cell, groups[0], arm, "warm-up")
+        answered(context, cell, groups[0], arm, "warm-up")
     found = []
     for number, group in enumerate(groups):
         runs = [
-            {"arm": arm, "repeat": repeat} | _answers(context, cell, group, arms[arm], f"{arm}/{repeat}")
+            {"arm": arm, "repeat": repeat} | answered(context, cell, group, arms[arm], f"{arm}/{repeat}")
             for arm, repeat in order(cell, number)
         ]
         found.append({"canaries": [canary.id for canary in group], "runs": runs})
     return {"groups": found}
 
 
-def _answers(context: Context, cell: Cell, group: tuple[Canary, ...], arm: Arm, label: str) -> dict[str, Any]:
+def answered(context: Context, cell: Cell, group: tuple[Canary, ...], arm: Arm, label: str) -> dict[str, Any]:
+    """One arm's answers to a group, and how long they took on the wall; `label` keeps the chance of two uses apart."""
     requests = context.requests(
         group, tokens=cell.tokens, sampling=sampling_of(cell), label=f"{cell.name}/pairs/{label}"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from .pairs import BASELINE, CANDIDATE
 from .replays import NOISE_ROWS, noise
 
 Tokens = tuple[int, ...]
+Came = dict[tuple[str, int], Sequence[Tokens]]  # the answers of an arm's call, in the order in which calls are numbered
 LAWS_AT_ONCE = 64  # asked for in one call: a server may tell the whole vocabulary with each
 
 
@@ -44,17 +45,6 @@ class Open(NamedTuple):
     noise: float
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The different answers to one prompt, in the order in which they came."""
-
-    answers: dict[Tokens, int] = field(default_factory=dict)
-
-    def number(self, answer: Sequence[int]) -> int:
-        """Which of the answers this is."""
-        return self.answers.setdefault(tuple(map(int, answer)), len(self.answers))
-
-
 def observe(
     context: Context, cell: Cell, numbers: Samples, draws: Callable[[Open], int], measured: float | None = None
 ) -> dict[str, Any]:
@@ -75,7 +65,8 @@ def observe(
     known = sum(place.law is not None for place in found)
     each = draws(Open(known, len(found) - known, measured))
     slack = context.suite.noise.fork_multiple * measured
-    prompts = [_asked(context, cell, numbers, place, each // numbers.batch, slack) for place in found]
+    told = _asked(context, cell, numbers, found, each // numbers.batch)
+    prompts = [_prompt(context, place, came, slack) for place, came in zip(found, told, strict=True)]
     return {"draws": each, "noise": measured, "open": len(found), "prompts": prompts}
 
 
@@ -107,22 +98,30 @@ def _place(context: Context, cell: Cell, numbers: Samples, request: Request, ans
     return Place(request=asked, prefix=prefix, law=None if law is None else sorted(law.items()))
 
 
-def _asked(context: Context, cell: Cell, numbers: Samples, place: Place, calls: int, slack: float) -> dict[str, Any]:
-    """Both arms' answers to one prompt, call by call; the seeds of the first call are asked once more at the end."""
-    seen, arms = Seen(), {BASELINE: context.baseline, CANDIDATE: context.candidate}
-    came: dict[str, list[list[int]]] = {name: [] for name in arms}
+def _asked(context: Context, cell: Cell, numbers: Samples, places: Sequence[Place], calls: int) -> list[Came]:
+    """Both arms' answers to each prompt, call by call; the seeds of the first call are asked once more at the end.
 
-    def ask(name: str, call: int) -> list[int]:
-        label = (cell.name, "samples", name, place.request.name, call)
-        return _answers(
-            arms[name], place.request, [seed_of(context.seed, *label, n) for n in range(numbers.batch)], seen
-        )
+    The arms alternate; where only one of them is up at a time, all prompts are asked of the one, then of the other.
+    """
+    arms = {BASELINE: context.baseline, CANDIDATE: context.candidate}
+    order = [(name, call) for call in range(calls) for name in (arms if call % 2 == 0 else reversed(arms))]
+    order += [(name, calls) for name in arms]
+    turns = [(at, *turn) for at in range(len(places)) for turn in order]
+    found: list[Came] = [dict.fromkeys(order, ()) for _ in places]
+    for at, name, call in sorted(turns, key=lambda turn: turn[1] != BASELINE) if context.in_turn else turns:
+        request, label = places[at].request, (cell.name, "samples", name, places[at].request.name, call % max(calls, 1))
+        seeds = [seed_of(context.seed, *label, n) for n in range(numbers.batch)]
+        made = arms[name].generate([replace(request, seed=seed) for seed in seeds])
+        found[at][name, call] = [tuple(map(int, one.tokens)) for one in made]
+    return found
 
-    for call in range(calls):
-        for name in arms if call % 2 == 0 else reversed(arms):
-            came[name].append(ask(name, call))
-    again = {name: ask(name, 0) for name in arms}
-    listed = list(seen.answers)
+
+def _prompt(context: Context, place: Place, came: Came, slack: float) -> dict[str, Any]:
+    """What is kept of one prompt: its different answers, where each stands in the law, and which came in which call."""
+    seen: dict[Tokens, int] = {}
+    calls = {turn: [seen.setdefault(answer, len(seen)) for answer in answers] for turn, answers in came.items()}
+    by_arm = {arm: [told for (name, _), told in calls.items() if name == arm] for arm in (BASELINE, CANDIDATE)}
+    listed = list(seen)
     placed = _placed(context.baseline, place.request, listed)
     return {
         "canary": place.request.name,
@@ -132,8 +131,8 @@ def _asked(context: Context, cell: Cell, numbers: Samples, place: Place, calls: 
         "below": [[token.below for token in row] for row in placed],
         "prob": [[token.prob for token in row] for row in placed],
         "outside": _outside(context.baseline, place.request, listed, placed, slack),
-        **came,
-        "again": again,
+        **{arm: told[:-1] for arm, told in by_arm.items()},
+        "again": {arm: told[-1] for arm, told in by_arm.items()},
     }
 
 
@@ -174,9 +173,3 @@ def _outside(
     told = baseline.score([request] * len(doubtful), doubtful, width=0, slack=slack) if doubtful else []
     marks = {answer: list(replay.outside) for answer, replay in zip(doubtful, told, strict=True)}
     return [marks.get(answer, [0] * len(answer)) for answer in answers]
-
-
-def _answers(arm: Arm, request: Request, seeds: Sequence[int], seen: Seen) -> list[int]:
-    """One call: an answer a seed, each by its number."""
-    made = arm.generate([replace(request, seed=seed) for seed in seeds])
-    return [seen.number(one.tokens) for one in made]

@@ -41,7 +41,8 @@ def speed_line(headline: dict[str, Any]) -> str:
     """The interval around a ratio and what it rests on."""
     confidence, pairs = number(headline["confidence"], ".0%"), number(headline["pairs"], ".0f")
     ends = interval(headline["low"], headline["high"])
-    return f"{ends} at {confidence} confidence, {pairs} pairs, cell {clean(headline['cell'])}"
+    turns = f", launched in turn, {launches} launches each" if (launches := headline.get("launches")) else ""
+    return f"{ends} at {confidence} confidence, {pairs} pairs, cell {clean(headline['cell'])}{turns}"
 
 
 def on_what(identity: Mapping[str, Any]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,10 +168,6 @@ def threads(parameters: int, most: int) -> int:
 
 @contextmanager
 def _served(configured: Mapping[str, ArmConfig], where: str, logs: Path, suite: Suite) -> Iterator[dict[str, Any]]:
-    from ...engine.models.pretrained import read_words
-    from .servers import arms
-    from .servers.target import ServerTarget
-
     most = max(cell.batch for cell in suite.cells)
     for role, one in configured.items():
         if one.connection.concurrency < most:
@@ -182,23 +179,47 @@ def _served(configured: Mapping[str, ArmConfig], where: str, logs: Path, suite: 
         except OSError as error:
             raise OutputUnwritable(f"{logs} cannot be written ({error.strerror}); choose another --out") from None
     with ExitStack() as stack:
-        found: dict[str, Any] = {}
-        for role, one in configured.items():
-            words = read_words(one.tokenizer) if one.tokenizer else None
-            server = stack.enter_context(arms.opened(one, logs / f"{role}.log", words.decode if words else None))
-            found[role] = ServerTarget(role=role, server=server, config=one, words=words)
+        found = _targets(configured, logs, stack)
         if len(found) > 1:
-            refuse_unlike(found["baseline"], found["candidate"], suite)
+            refuse_unlike(found[BASELINE], found[CANDIDATE], suite)
         yield found
 
 
+def _targets(configured: Mapping[str, ArmConfig], logs: Path, stack: ExitStack) -> dict[str, Any]:
+    """An arm for each, open until the stack is closed: up from now on, or in turn, whenever it is asked."""
+    from ...engine.models.pretrained import read_words
+    from .servers import arms
+    from .servers.target import ServerTarget
+    from .servers.turns import InTurn, Turns
+
+    words = {role: read_words(one.tokenizer) if one.tokenizer else None for role, one in configured.items()}
+    opens = {}
+    for role, one in configured.items():
+        spell = known.decode if (known := words[role]) else None
+        opens[role] = partial(arms.opened, one, logs / f"{role}.log", spell)
+    if not any(one.in_turn for one in configured.values()):
+        up = {role: stack.enter_context(opening()) for role, opening in opens.items()}
+        return {r: ServerTarget(role=r, server=up[r], config=one, words=words[r]) for r, one in configured.items()}
+    turns = stack.enter_context(Turns(opens))
+    return {
+        r: InTurn(role=r, server=turns.standing(r, one), config=one, words=words[r], turns=turns)
+        for r, one in configured.items()
+    }
+
+
 def refuse_unlike(baseline: Arm, candidate: Arm, suite: Suite) -> None:
-    """Raises UsageError where the arms differ in more than speculation: their model, or what they make of a prompt."""
-    one, other = (documents.plain(arm.identity()["model"]) for arm in (baseline, candidate))
-    different = records.difference(one, other)
+    """Raises UsageError where the arms differ in more than speculation: their model, or what they make of a prompt.
+
+    The candidate tells all of it first: where only one arm is up at a time, the baseline is when the timing begins.
+    """
+    first = {canary.kind: canary for canary in reversed(suite.canaries)}.values()
+    other, one = (
+        (documents.plain(arm.identity()["model"]), [arm.encode(c.messages) for c in first])
+        for arm in (candidate, baseline)
+    )
+    different = records.difference(one[0], other[0])
     if not different:
-        first = {canary.kind: canary for canary in reversed(suite.canaries)}.values()
-        changed = [c.id for c in first if baseline.encode(c.messages) != candidate.encode(c.messages)]
+        changed = [c.id for c, mine, theirs in zip(first, one[1], other[1], strict=True) if mine != theirs]
         different = f"prompt ids of {changed[0]}" if changed else None
     if different:
         raise UsageError(f"the arms differ in more than speculation ({different}); make all else alike")

@@ -51,6 +51,33 @@ def test_an_arm_that_does_not_speculate_is_timed_and_replayed_only():
     assert expected == [step.key for step in plan(context)]
 
 
+class Served:
+    """An arm behind a socket, of which one is up at a time."""
+
+    kind, draft_length, name = "server", 4, "vllm"
+    capabilities = frozenset({"counters", "configuration", "launching"})
+
+
+def test_arms_that_are_launched_in_turn_are_timed_block_by_block_over_all_cells():
+    suite = loader.load("smoke")
+    keys = [step.key for step in plan(Context(suite=suite, baseline=Served(), candidate=Served(), seed=0))]
+
+    blocks = [f"{cell}/block/{block}" for block in range(4) for cell in ("greedy-1", "topp-8")]
+    assert ["configuration", *blocks, "greedy-1/replays", "topp-8/replays", "topp-8/samples"] == keys
+
+
+def test_replays_are_made_of_the_pairs_that_blocks_make(monkeypatch):
+    suite, read = loader.load("smoke"), []
+    made = {f"greedy-1/block/{n}": {"launched": n, "runs": []} for n in range(4)}
+    monkeypatch.setattr("draftgate.canaries.observations.replays.observe", lambda _, cell, pairs: read.append(pairs))
+    steps = {s.key: s for s in plan(Context(suite=suite, baseline=Served(), candidate=Served(), seed=0))}
+    steps["greedy-1/replays"].compute(made)
+    broken = {"broken": {"arm": "candidate", "told": "half"}}
+
+    assert [14] == [len(pairs["groups"]) for pairs in read]
+    assert broken == steps["greedy-1/replays"].compute(made | {"greedy-1/block/1": broken})
+
+
 def test_dialogues_are_played_where_the_suite_has_numbers_for_them_and_after_all_that_is_timed():
     class Drafting:
         kind, draft_length, name, capabilities = "reference", 4, "draft", ReferenceTarget.capabilities

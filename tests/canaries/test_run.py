@@ -203,7 +203,7 @@ def test_a_record_in_which_nothing_was_observed_holds(small, interrupted):
     [
         ({"baseline": "draft"}, "a candidate is held against plain decoding"),
         ({"baseline": "plain:k=2"}, "has no option 'k'"),
-        ({"candidate": "vllm"}, "unknown target 'vllm'"),
+        ({"candidate": "vlm"}, "unknown target 'vlm'"),
         ({"fault": "F99"}, "unknown fault 'F99'"),
     ],
 )

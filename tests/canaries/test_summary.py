@@ -42,7 +42,9 @@ def test_a_case_with_a_fault_is_held_and_the_engine_named():
 def test_the_headline_is_the_first_cells_speed():
     keys = ("ratio", "low", "high", "aa_low", "aa_high", "confidence", "pairs")
 
-    assert summary.summarise(honest_case())["headline"] == {"cell": "b1"} | {key: SPEED[key] for key in keys}
+    assert summary.summarise(honest_case())["headline"] == {"cell": "b1"} | {key: SPEED[key] for key in keys} | {
+        "launches": None
+    }
     assert summary.summarise(honest_case(cells=("b8", "b1")))["headline"]["cell"] == "b8"
 
 

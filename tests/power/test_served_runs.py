@@ -11,6 +11,7 @@ import pytest
 
 from draftgate import harness
 from draftgate.canaries import record
+from draftgate.canaries.report.progress import Silent
 from draftgate.suites import loader
 from gates import write
 
@@ -20,7 +21,8 @@ def suite(tmp_path):
     """A small frozen suite that says what a server must pass."""
     folder = dialogues.folder(tmp_path)
     text = (folder / "suite.toml").read_text(encoding="utf-8")
-    required = '[required.server]\ngreedy = ["exact_tokens", "noise", "configuration", "answered"]\nsampled = ["pit"]\n'
+    checks = '["exact_tokens", "noise", "configuration", "answered", "speed"]'
+    required = f'[required.server]\ngreedy = {checks}\nsampled = ["pit"]\n'
     text = re.sub(r"\[required.reference\]\n.*\n.*\n", required, text)
     (folder / "suite.toml").write_text(text.replace("batch = 1\n", "batch = 4\n"), encoding="utf-8")
     loader.freeze(folder, unreleased=True)
@@ -81,6 +83,70 @@ def test_a_server_that_dies_twice_of_the_same_is_held_for_it(run, tmp_path):
     (answered,) = (f for cell in summary["cells"] for f in cell["findings"] if f["check"] == "answered")
     assert (answered["status"], answered["reason"]) == ("FAIL", "BASELINE_UNSTABLE")
     assert answered["summary"].startswith("baseline: lost over this a second time (http://127.0.0.1")
+
+
+class Stop(Silent):
+    """Ctrl-C before one observation is made."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def step(self, name):
+        if name == self.at:
+            raise KeyboardInterrupt
+
+
+def launches(folder):
+    return {path.stem: path.read_text(encoding="utf-8").count("ready") for path in (folder / "logs").iterdir()}
+
+
+def speed(folder):
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    return next(found for cell in summary["cells"] for found in cell["findings"] if found["check"] == "speed")
+
+
+def test_a_run_in_turn_that_is_stopped_between_blocks_goes_on_there(run, tmp_path, monkeypatch):
+    config, folder = write(tmp_path / "gate.toml", in_turn=True), tmp_path / "run"
+    with monkeypatch.context() as stopping:
+        stopping.setattr("draftgate.canaries.report.progress.progress", lambda: Stop("greedy-1/block/2"))
+        status, _, told = run(config)
+    before = record.read(folder)
+    assert (3, True) == (status, before.interrupted)
+    assert "--resume" in told
+    assert ["configuration", "greedy-1/block/0", "greedy-1/block/1"] == list(before.observations)
+    assert {"baseline": 1, "candidate": 2} == launches(folder)
+
+    run(config, "--resume")
+    after = record.read(folder)
+    assert after.ended
+    assert before.observations.items() < after.observations.items()
+    assert "greedy-1/pairs" not in after.observations
+    assert 4 == len({after.observations[f"greedy-1/block/{block}"]["launched"] for block in range(4)})
+    assert {"baseline": 3, "candidate": 4} == launches(folder)  # on resuming B, A to be known, then B A
+    assert "launched in turn, 2 launches each" in speed(folder)["summary"]
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(urls(config)[0])
+
+
+def test_a_server_that_dies_in_its_block_is_noted_and_held_when_it_dies_again(run, tmp_path):
+    config = write(tmp_path / "gate.toml", deadly=("stream",), in_turn=True)
+    status, _, told = run(config)
+
+    assert status == 3
+    assert "signal SIGKILL" in told
+    assert ["configuration", "greedy-1/block/0/lost"] == list(record.read(tmp_path / "run").observations)
+    assert 3 == run(config, "--resume")[0]
+    assert {"broken"} == record.read(tmp_path / "run").observations["greedy-1/block/0"].keys()
+
+
+def test_a_run_is_not_resumed_with_its_arms_launched_otherwise(run, tmp_path):
+    config = write(tmp_path / "gate.toml")
+    run(config)
+    config.write_text('launching = "in turn"\n' + config.read_text(encoding="utf-8"), encoding="utf-8")
+    status, _, told = run(config, "--resume")
+
+    assert status == 2
+    assert "was recorded with another launching: 'together', not 'in turn'" in told
 
 
 def test_what_cannot_be_reached_writes_no_record(run, tmp_path):

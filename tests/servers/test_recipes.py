@@ -48,11 +48,11 @@ def arms(monkeypatch):
 
 @pytest.fixture
 def judged(monkeypatch, tmp_path, capsys):
-    """Status and document of a run of smoke by an example."""
+    """Status and document of a run by an example."""
     monkeypatch.chdir(ROOT)
 
-    def run(name):
-        words = ["run", "smoke", "--config", f"examples/{name}.toml", "--json", "--out", str(tmp_path / "run")]
+    def run(name, suite="smoke"):
+        words = ["run", suite, "--config", f"examples/{name}.toml", "--json", "--out", str(tmp_path / "run")]
         return harness.main(words), json.loads(capsys.readouterr().out)
 
     return run
@@ -98,6 +98,15 @@ def test_the_baseline_is_the_embedded_target(arms, tmp_path, model, name):
 @pytest.mark.parametrize("name", [*LLAMA_CPP, REPAIRED])
 def test_an_honest_engine_passes(judged, name):
     status, document = judged(name)
+
+    assert (status, document["verdict"]) == (0, "PASS")
+
+
+@pytest.mark.parametrize("dtype", ["BF16", "F32"])
+@pytest.mark.parametrize("name", [recipe("smollm2", "smollm2")])
+def test_an_honest_engine_passes_with_a_public_model(judged, monkeypatch, name, dtype):
+    monkeypatch.setenv("SMOLLM2_TYPE", dtype)
+    status, document = judged(name, "fewshot")
 
     assert (status, document["verdict"]) == (0, "PASS")
 

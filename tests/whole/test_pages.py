@@ -42,7 +42,7 @@ def split(line):
 
 
 def makefile_targets():
-    return re.findall(r"^([a-z_]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    return re.findall(r"^([a-z0-9_]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def refused(words):

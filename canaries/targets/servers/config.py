@@ -11,7 +11,7 @@ import signal
 import ssl
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,6 +25,7 @@ from .transport import Connection, Endpoint
 from .variables import expanded
 
 ARMS = ("baseline", "candidate")
+TOGETHER, IN_TURN = LAUNCHING = ("together", "in turn")
 DECIMAL = re.compile(r"[0-9]{1,9}[.][0-9]{1,9}")
 _NEEDED = {"server": "what it is", "url": "where it is", "deadline_s": "seconds a request may take", "concurrency": "how many requests are under way at once"}  # fmt: skip  # noqa: E501
 _OWN = {
@@ -42,7 +43,7 @@ _STOPS = ("SIGTERM", "SIGINT", "SIGQUIT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmConfig:
-    """One arm as configured."""
+    """One arm as configured. `in_turn`: it and the other arm are launched in turn, never side by side."""
 
     server: str
     connection: Connection
@@ -52,6 +53,7 @@ class ArmConfig:
     logprobs: int
     draft_length: int
     tokenizer: Path | None = None
+    in_turn: bool = False
 
 
 def read(path: Path, roles: Sequence[str] = ARMS) -> dict[str, ArmConfig]:
@@ -62,8 +64,17 @@ def read(path: Path, roles: Sequence[str] = ARMS) -> dict[str, ArmConfig]:
         raise UsageError(f"{path} cannot be read ({error.strerror}); `draftgate init` writes one") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}; correct that line") from None
-    _Table(str(path), document).keys(dict.fromkeys(roles, "an arm"), ARMS)
-    return {name: _arm(_Table(f"{path}: {name}", document[name]), _OWN[name]) for name in roles}
+    table = _Table(str(path), document)
+    table.keys(dict.fromkeys(roles, "an arm"), (*ARMS, "launching"))
+    in_turn = (
+        table.get("launching", lambda v: v in LAUNCHING, " or ".join(map(repr, LAUNCHING))) == IN_TURN
+        and len(roles) > 1
+    )
+    arms = {name: _arm(_Table(f"{path}: {name}", document[name]), _OWN[name]) for name in roles}
+    for name in (name for name, arm in arms.items() if in_turn and not arm.launch):
+        told = f"launching is {IN_TURN!r}, but {name} has no launch table"
+        raise UsageError(f"{path}: {told}; add [{name}.launch], or leave launching out")
+    return {name: replace(arm, in_turn=in_turn) for name, arm in arms.items()}
 
 
 def of_specs(named: Mapping[str, TargetSpec]) -> dict[str, ArmConfig]:

@@ -7,6 +7,9 @@ _HEAD = """\
 # Both must be alike in all but speculation: weights, precision, context, template.
 # `draftgate doctor gate.toml` tells what each arm offers.
 """
+_LAUNCHING = """\
+# launching = "in turn"                 # where both do not fit beside each other: one is up at a time, launched A B B A
+"""
 _ARM = """
 [{arm}]
 server = "{server}"
@@ -67,7 +70,7 @@ _LIMIT_S = 300  # a large model is read from a disk in minutes
 
 def template(server: str) -> str:
     """A configuration of both arms that says what to fill in."""
-    parts = [_HEAD.format(what=SERVERS[server])]
+    parts = [_HEAD.format(what=SERVERS[server]), *([_LAUNCHING] if server in _COMMANDS else [])]
     for arm, port in _PORTS.items():
         url = f"http://127.0.0.1:{port}"
         parts.append(_ARM.format(arm=arm, server=server, url=url, own=_OWN[arm], concurrency=_CONCURRENCY))

@@ -4,8 +4,22 @@ import math
 from dataclasses import replace
 
 import pytest
-from observed import GREEDY, candidate, generation, judged, pairs, record, run, served, spoiled, suite
+from observed import (
+    GREEDY,
+    candidate,
+    case_in_turn,
+    generation,
+    in_turn,
+    judged,
+    pairs,
+    record,
+    run,
+    served,
+    spoiled,
+    suite,
+)
 
+from draftgate.canaries.checks.registry import CHECKS, judge
 from draftgate.canaries.contracts import Reason, Status
 
 
@@ -129,3 +143,77 @@ def test_beside_a_kept_baseline_no_ratio_is_claimed():
     assert finding.figures["ratio"] is None
     assert finding.figures["candidate"]["e2e_s"] > 0
     assert "correctness only; no ratio claimed" in finding.summary
+
+
+def in_blocks(change=lambda _: None, cell="greedy", of=None):
+    """What is said of arms that were launched in turn, after `change` was made to the record."""
+    observations = in_turn()
+    change(observations)
+    return judge(CHECKS["speed"], case_in_turn(observations, cell, of=of))
+
+
+def second_launch(factor):
+    """The candidate's second launch takes that many times as long."""
+
+    def change(observations):
+        block = observations["greedy/block/2"]
+        block["runs"] = [slower(one, factor) for one in block["runs"]]
+
+    return change
+
+
+def test_arms_that_are_launched_in_turn_are_told_with_their_launches():
+    finding = in_blocks()
+
+    assert finding.status is Status.PASS
+    assert finding.summary.endswith("over 2 pairs, launched in turn, 2 launches each")
+    assert math.isclose(0.20 / 0.11, finding.figures["ratio"])
+    assert math.isclose(0.20 / 0.11, finding.figures["low"])
+    assert 2 == finding.figures["launches"]
+    assert judged("speed", record()).figures["launches"] is None
+
+
+def test_the_interval_holds_what_differs_between_launches():
+    figures = in_blocks(second_launch(1.02)).figures
+    half = 12.706204736174694 * math.log(1.02) / 2  # t at 95 % and one degree of freedom, over two launch pairs
+
+    assert math.isclose(0.20 / 0.11 / math.sqrt(1.02), figures["ratio"])
+    assert figures["ratio"] / figures["low"] > math.exp(half)
+    assert figures["high"] / figures["ratio"] > math.exp(half)
+
+
+@pytest.mark.parametrize(("arm", "same"), [("candidate", (1, 2)), ("baseline", (0, 3))])
+def test_one_launch_of_an_arm_is_too_few_to_claim_a_speed(arm, same):
+    def change(observations):
+        first, second = (observations[f"greedy/block/{block}"] for block in same)
+        second["launched"] = first["launched"]
+
+    finding = in_blocks(change)
+
+    assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
+    assert f"not claimed: the {arm} was launched 1 time, and the spread between launches takes 2" in finding.summary
+
+
+def test_a_launch_is_held_against_another_launch_of_the_same_arm():
+    """Repeats within a launch say nothing of launches; what the baseline answers again in its other launch does."""
+    assert in_blocks().figures["aa_low"] is None
+
+    chosen = replace(suite(), cells=(replace(GREEDY, again=2), *suite().cells[1:]))
+
+    def again(observations):
+        for block, group in ((0, 1), (3, 0)):
+            runs = observations[f"greedy/block/{block}"]["runs"]
+            names = ("exact-1", "json-1") if group == 0 else ("prose-1", "exact-2")
+            made = run("baseline", 2, [generation(name, kept=None) | {"rounds": [], "prefill": 0} for name in names])
+            runs.append(slower(made, 2.0) | {"group": group, "counters": runs[0]["counters"]})
+
+    figures = in_blocks(again, of=chosen).figures
+    assert math.isclose(0.5, figures["aa_low"])
+    assert math.isclose(0.5, figures["aa_high"])
+
+
+def test_a_group_that_is_alone_has_two_launches_and_no_interval():
+    finding = in_blocks(cell="sampled")
+
+    assert finding.status is Status.PASS
+    assert (1, None, None, 2) == tuple(finding.figures[key] for key in ("pairs", "low", "high", "launches"))

@@ -51,6 +51,25 @@ def test_answers_are_asked_for_many_at_once_the_arms_in_turn_and_the_first_call_
     assert asked[one - 1][1] == asked[1][1]
 
 
+class OneAtATime(Watched):
+    """An arm that is up only while the other one is not."""
+
+    __slots__ = ()
+    capabilities = ReferenceTarget.capabilities | {"launching"}
+
+
+def test_arms_of_which_one_is_up_at_a_time_are_asked_one_after_the_other_and_tell_the_same(watched):
+    together, calls = watched
+    CALLS.clear()
+    made = sampled.observe(sampled.context(sampled.drafting(kind=OneAtATime), sampled.plain(OneAtATime)))
+
+    names = [name for name, _ in sampling(CALLS)]
+    assert names == sorted(names, key=["plain", "draft"].index)
+    for arm in ("plain", "draft"):
+        assert [c for c in sampling(CALLS) if c[0] == arm] == [c for c in sampling(calls) if c[0] == arm]
+    assert together == made
+
+
 def test_every_answer_has_a_seed_of_its_own(watched):
     _, calls = watched
     seeds = [request.seed for _, requests in sampling(calls) for request in requests]

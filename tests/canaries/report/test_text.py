@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftgate.canaries.report.text import clean, interval, number, odds, on_what, where
+from draftgate.canaries.report.text import clean, interval, number, odds, on_what, speed_line, where
 
 
 @given(st.text())
@@ -30,6 +30,15 @@ def test_a_number_is_formatted_and_anything_else_a_dash(value, text):
 
 def test_an_interval_shows_both_ends_even_when_one_is_missing():
     assert interval(1.0, None) == "[1.00, -]"
+
+
+def test_a_speed_says_what_it_rests_on_and_how_servers_were_launched():
+    headline = {"low": 1.5, "high": 1.8, "confidence": 0.95, "pairs": 84, "cell": "greedy-1"}
+    told = "[1.50, 1.80] at 95% confidence, 84 pairs, cell greedy-1"
+
+    assert told == speed_line(headline)
+    assert told == speed_line(headline | {"launches": None})
+    assert f"{told}, launched in turn, 2 launches each" == speed_line(headline | {"launches": 2})
 
 
 @pytest.mark.parametrize(("rate", "text"), [(1e-6, "once in 1,000,000 runs"), (0, "none can alarm falsely")])

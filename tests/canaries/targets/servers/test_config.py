@@ -84,6 +84,37 @@ def test_a_pool_of_replicas_is_read(read):
     assert [e.url for e in arms["baseline"].connection.endpoints] == ["http://127.0.0.1:1", "http://127.0.0.1:2"]
 
 
+BOTH = LAUNCH.replace("candidate", "baseline") + LAUNCH
+
+
+@pytest.mark.parametrize(("told", "in_turn"), [("", False), ('"together"', False), ('"in turn"', True)])
+def test_arms_are_launched_together_unless_they_are_to_be_launched_in_turn(read, told, in_turn):
+    arms = read("[baseline]", f"launching = {told}\n[baseline]" if told else "[baseline]", BOTH)
+
+    assert [in_turn, in_turn] == [arm.in_turn for arm in arms.values()]
+
+
+def test_arms_that_are_launched_in_turn_may_have_one_port(read):
+    first = read("[baseline]", 'launching = "in turn"\n[baseline]', BOTH.replace("8101", "8102"))
+
+    assert first["candidate"].in_turn
+
+
+@pytest.mark.parametrize(
+    ("tail", "lacking"), [(LAUNCH, "baseline"), ("", "baseline"), (BOTH.split("[cand")[0], "candidate")]
+)
+def test_an_arm_that_is_not_launched_cannot_be_launched_in_turn(read, tail, lacking):
+    told = f"launching is 'in turn', but {lacking} has no launch table; add .{lacking}.launch., or leave launching out"
+    with pytest.raises(UsageError, match=told):
+        read("[baseline]", 'launching = "in turn"\n[baseline]', tail)
+
+
+@pytest.mark.parametrize("value", ['"ABBA"', "3", "true", "[]"])
+def test_another_way_to_launch_is_named_with_the_choice(read, value):
+    with pytest.raises(UsageError, match=r"launching is .*; give 'together' or 'in turn'"):
+        read("[baseline]", f"launching = {value}\n[baseline]", BOTH)
+
+
 def test_a_key_is_read_from_the_environment(read, monkeypatch):
     monkeypatch.setenv("A_KEY", "sk-a")
     connection = read(tail='key_env = "A_KEY"\n')["candidate"].connection
@@ -192,3 +223,11 @@ def test_an_arm_that_is_not_asked_for_is_not_looked_at(tmp_path):
     assert [*config.read(path, ("candidate",))] == ["candidate"]
     with pytest.raises(UsageError, match="baseline"):
         config.read(path)
+
+
+def test_one_arm_alone_is_not_launched_in_turn(tmp_path):
+    path = tmp_path / "gate.toml"
+    text = 'launching = "in turn"\n[candidate]\n' + ARM.format(port=8102) + DRAFTS
+    path.write_text(text, encoding="utf-8")
+
+    assert not config.read(path, ("candidate",))["candidate"].in_turn

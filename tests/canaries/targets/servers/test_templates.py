@@ -31,5 +31,11 @@ def test_the_arms_of_a_template_differ_in_speculation_alone(name, tmp_path):
     assert any(word in " ".join(alike[len(baseline) :]) for word in ("spec", "-md"))
 
 
+def test_a_template_that_launches_says_how_one_server_is_up_at_a_time():
+    assert [name for name in NAMES if '# launching = "in turn"' in template(name)] == [
+        n for n in NAMES if n != "openai"
+    ]
+
+
 def test_no_template_holds_a_key():
     assert all("the key itself stands in no file" in template(name) for name in NAMES)
