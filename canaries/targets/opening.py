@@ -181,7 +181,7 @@ def _served(configured: Mapping[str, ArmConfig], where: str, logs: Path, suite: 
     with ExitStack() as stack:
         found = _targets(configured, logs, stack)
         if len(found) > 1:
-            refuse_unlike(found["baseline"], found["candidate"], suite)
+            refuse_unlike(found[BASELINE], found[CANDIDATE], suite)
         yield found
 
 

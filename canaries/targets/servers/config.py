@@ -66,13 +66,15 @@ def read(path: Path, roles: Sequence[str] = ARMS) -> dict[str, ArmConfig]:
         raise UsageError(f"{path} is no TOML: {error}; correct that line") from None
     table = _Table(str(path), document)
     table.keys(dict.fromkeys(roles, "an arm"), (*ARMS, "launching"))
-    in_turn = table.get("launching", lambda v: v in LAUNCHING, " or ".join(map(repr, LAUNCHING))) == IN_TURN
+    in_turn = (
+        table.get("launching", lambda v: v in LAUNCHING, " or ".join(map(repr, LAUNCHING))) == IN_TURN
+        and len(roles) > 1
+    )
     arms = {name: _arm(_Table(f"{path}: {name}", document[name]), _OWN[name]) for name in roles}
     for name in (name for name, arm in arms.items() if in_turn and not arm.launch):
         told = f"launching is {IN_TURN!r}, but {name} has no launch table"
         raise UsageError(f"{path}: {told}; add [{name}.launch], or leave launching out")
-    alone = len(arms) == 1  # there is no other to take turns with
-    return {name: replace(arm, in_turn=in_turn and not alone) for name, arm in arms.items()}
+    return {name: replace(arm, in_turn=in_turn) for name, arm in arms.items()}
 
 
 def of_specs(named: Mapping[str, TargetSpec]) -> dict[str, ArmConfig]:

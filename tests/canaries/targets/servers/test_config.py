@@ -223,3 +223,11 @@ def test_an_arm_that_is_not_asked_for_is_not_looked_at(tmp_path):
     assert [*config.read(path, ("candidate",))] == ["candidate"]
     with pytest.raises(UsageError, match="baseline"):
         config.read(path)
+
+
+def test_one_arm_alone_is_not_launched_in_turn(tmp_path):
+    path = tmp_path / "gate.toml"
+    text = 'launching = "in turn"\n[candidate]\n' + ARM.format(port=8102) + DRAFTS
+    path.write_text(text, encoding="utf-8")
+
+    assert not config.read(path, ("candidate",))["candidate"].in_turn
