@@ -112,11 +112,19 @@ class Watched(NamedTuple):
     counters: Mapping[str, Any]
 
 
+class Heard(NamedTuple):
+    """What became of one ask: its answers, or the words with which the target refused it, None where it did not."""
+
+    answers: Sequence[Any]
+    refused: str | None
+
+
 class Target(Protocol):
     """The thing under test: one arm. What it can do beside is named in `capabilities`, what it hides in `unseen`.
 
-    "counters": `watch`; "configuration": `configuration`; "knobs", "synthetic": `variant`; "law": `on` and
-    `recorded_logits`; "conversation": `dialogue`; "forks": it may be used in a forked process; "launching": `launch`.
+    "counters": `watch`; "configuration": `configuration`; "chat": `converse`; "knobs", "synthetic": `variant`;
+    "law": `on` and `recorded_logits`; "conversation": `dialogue`; "forks": it may be used in a forked process;
+    "launching": `launch`.
     """
 
     name: str
@@ -184,6 +192,9 @@ class Telling(Arm, Protocol):
 
     def watch(self, requests: Sequence[Request]) -> Watched:
         """As `generate`, with what the target counted meanwhile: where it keeps counters rather than rounds."""
+
+    def converse(self, asks: Sequence[Any]) -> list[Heard]:
+        """What became of asks by a server's end points, all under way at once: chat, tools, schemas, logprobs."""
 
     def configuration(self) -> dict[str, Any]:
         """All that the target reports of itself, and the switches found in it that make a figure unquotable."""

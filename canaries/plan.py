@@ -12,7 +12,7 @@ from .checks.base import entry
 from .checks.law import own_batch_tokens, row_draws, table_draws
 from .checks.registry import ledger
 from .checks.samples import draws_needed
-from .observations import blocks, conversation, laws, own_batch, pairs, replays, samples, variants
+from .observations import blocks, chat, conversation, laws, own_batch, pairs, replays, samples, variants
 from .observations.context import Context
 from .observations.pairs import BASELINE, CANDIDATE
 
@@ -49,6 +49,9 @@ def plan(context: Context) -> Iterator[Step]:
             alone=shared,
         )
     yield from _samples(context, alone=shared)
+    if suite.chat and "chat" in candidate.capabilities:
+        numbers = suite.chat
+        yield Step("chat", lambda _: chat.observe(context, numbers), alone=True)
 
 
 def _pairs(context: Context) -> Iterator[Step]:

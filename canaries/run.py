@@ -53,7 +53,6 @@ SCOPE = {
         *ALWAYS,
         "draft lengths, drafters and known laws: what is inside a server cannot be turned or exchanged",
         "single rounds: a server tells how many drafts it kept over a window, not where",
-        "chat end points, tool and grammar fields: prompts and answers are token ids",
     ),
 }
 

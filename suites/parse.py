@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
 from .asserts import comparison
+from .chat import Chat
 from .dialect import complaint
 from .digests import shown
 from .errors import SuiteMalformed
@@ -38,6 +39,7 @@ from .suite import (
     StrikeOut,
     Suite,
     Synthetic,
+    by_kind,
 )
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ OPTIONAL: dict[str, Any] = {
     "conversation": Conversation,
     "loops": Loops,
     "samples": Samples,
+    "chat": Chat,
 }  # tables of checks of the same name, there if required
 
 
@@ -251,9 +254,10 @@ def _asks(place: Place, built: Suite) -> None:
 def _tables(place: Place, built: Suite) -> None:
     """Refuses a check without its table of numbers, and numbers that cannot be met."""
     required = {check for lists in built.required.values() for check in (*lists.greedy, *lists.sampled)}
-    for name in OPTIONAL:
-        if name in required and getattr(built, name) is None:
-            place.fail(f"{name} is required, but there is no table [{name}]; add its numbers")
+    for name in (*OPTIONAL, "logprobs"):
+        table = "chat" if name == "logprobs" else name  # logprobs are told with answers by chat
+        if name in required and getattr(built, table) is None:
+            place.fail(f"{name} is required, but there is no table [{table}]; add its numbers")
     if built.conversation and built.conversation.prompts > (there := len(built.of_kind("multi_turn"))):
         place.fail(
             f"conversation asks for {built.conversation.prompts} dialogues of {there} multi_turn canaries; ask for "
@@ -261,6 +265,9 @@ def _tables(place: Place, built: Suite) -> None:
         )
     if built.loops and built.loops.shortest > built.loops.longest:
         place.fail("loops.shortest is more than loops.longest; no phrase has such a length")
+    asked = built.chat.prompts if built.chat else 0
+    if few := [kind for kind, there in by_kind(built.canaries).items() if there < asked]:
+        place.fail(f"chat asks for {asked} canaries of each kind, more than there are of {few[0]}; ask for fewer")
     shortest = min((cell.tokens for cell in built.cells if not cell.greedy), default=0)
     if built.samples and built.samples.tokens > shortest > 0:
         place.fail(f"samples asks for {built.samples.tokens} tokens, a sampled cell for {shortest}; ask for fewer")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from .chat import Chat
+
 KINDS = ("exact", "identifiers", "json", "tools", "code", "multi_turn", "prose")
 
 
@@ -239,8 +241,8 @@ class Required:
 class Suite:
     """Everything one run asks and is designed with. `digest` is its identity; `required` is keyed by target kind.
 
-    `conversation`, `loops` and `samples` are None in suites that do not require these checks, `census` where none was
-    taken.
+    `conversation`, `loops`, `samples` and `chat` are None in suites that do not require these checks, `census` where
+    none was taken.
     """
 
     name: str
@@ -262,6 +264,7 @@ class Suite:
     conversation: Conversation | None = None
     loops: Loops | None = None
     samples: Samples | None = None
+    chat: Chat | None = None
     census: Census | None = None
 
     def of_kind(self, kind: str) -> tuple[Canary, ...]:

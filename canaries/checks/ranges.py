@@ -7,92 +7,39 @@ other tokens than were decoded, more entries kept than there were. Judges neithe
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...engine.request import Generation
 from ..observations.answers import by_arm
+from ..observations.chat import TURNS
 from ..observations.pairs import BASELINE, CANDIDATE
 from ..observations.replays import NOISE_ROWS
 from . import drawn
 from .algebra import complaint
 from .base import Case
 from .counted import COUNTS
-
-EXACT = 2**53  # whole numbers up to here are told apart as floats; no count and no id comes near it
-ROUNDING = 1e-9  # by which masses that sum to one in float64 may miss it; a changed entry misses it by more
+from .values import (
+    ROUNDING,
+    Missing,
+    Optional,
+    above,
+    amount,
+    anything,
+    count,
+    distance,
+    ending,
+    integer,
+    log_mass,
+    mark,
+    mass,
+    text,
+    token,
+    told,
+)
 
 LISTS = (list, tuple)  # the second before it is written and read
 SHOWN = 40  # characters of a value that are shown
-
-
-class Missing(NamedTuple):
-    """A shape in whose place nothing may stand."""
-
-    shape: Any
-
-
-class Optional(NamedTuple):
-    """The shape of a key that may be left out."""
-
-    shape: Any
-
-
-def integer(value: Any) -> bool:
-    """An integer; what a count must be is for `algebra` to say."""
-    return type(value) is int and -EXACT <= value <= EXACT
-
-
-def count(value: Any) -> bool:
-    """An integer of at least 0."""
-    return type(value) is int and 0 <= value <= EXACT
-
-
-def above(value: Any) -> bool:
-    """An integer of at least 1."""
-    return type(value) is int and 0 < value <= EXACT
-
-
-def amount(value: Any) -> bool:
-    """A finite number of at least 0: seconds, or logits."""
-    return type(value) in (int, float) and 0 <= value <= sys.float_info.max
-
-
-def mass(value: Any) -> bool:
-    """A probability, or nothing where it is no number: what lacks one is told by the check that reads it."""
-    return value is None or (amount(value) and value <= 1 + ROUNDING)
-
-
-def distance(value: Any) -> bool:
-    """Logits by which a token misses the best, or nothing where they are no number: that explains no fork."""
-    return value is None or amount(value)
-
-
-def log_mass(value: Any) -> bool:
-    """The natural logarithm of a probability above 0."""
-    return type(value) in (int, float) and -sys.float_info.max <= value <= ROUNDING
-
-
-def text(value: Any) -> bool:
-    """A string."""
-    return type(value) is str
-
-
-def mark(value: Any) -> bool:
-    """0 or 1."""
-    return type(value) is int and value in (0, 1)
-
-
-def anything(value: Any) -> bool:
-    """Whatever a server reports of itself."""
-    del value
-    return True
-
-
-def ending(value: Any) -> bool:
-    """A finish reason."""
-    return value in ("eos", "stop", "length")
 
 
 GENERATION = {
@@ -133,6 +80,16 @@ PROMPT = {
     **{arm: [[count]] for arm in OF_ARMS},
     "again": {arm: [count] for arm in OF_ARMS},
 }
+USAGE = dict.fromkeys(("prompt_tokens", "completion_tokens"), Missing(count))
+SAID = {
+    "text": text,
+    "finish": text,
+    "calls": [(text, text)],
+    "usage": USAGE,
+    "tokens": [count],
+    "told": [(token, told, [(token, log_mass)])],
+}
+HEARD = {"refused": Missing(text), "answers": [SAID]}
 SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tuple just these; ... is any key
     "pairs": {"groups": [{"canaries": [text], "runs": [RUN | {"launched": Optional(amount)}]}]},
     "block": {"launched": amount, "runs": [RUN | {"group": count}]},
@@ -150,6 +107,10 @@ SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tup
     "recorded": {"canary": text, "target": [[log_mass]], "draft": [[log_mass]]},
     "configuration": {arm: {"reported": anything, "switches": [SWITCH]} for arm in OF_ARMS},
     "samples": {"draws": count, "noise": amount, "open": count, "prompts": [PROMPT]},
+    "chat": {
+        "refused": {end: dict.fromkeys(OF_ARMS, Missing(text)) for end in ("chat", "completions")},
+        "slots": [{"canary": text, "form": text, "together": mark, **dict.fromkeys(TURNS, HEARD)}],
+    },
     "rows": {"draws": above, "short": count, "counts": [[count]]},
 }
 

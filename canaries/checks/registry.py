@@ -11,6 +11,7 @@ from .acceptance import Acceptance
 from .algebra import Algebra
 from .answered import Answered
 from .base import Case, Check, entry, not_observed
+from .chat import Chat
 from .code import CodeRuns
 from .configuration import Configuration
 from .conversation import Conversation
@@ -18,6 +19,7 @@ from .exact_tokens import ExactTokens
 from .exercise import Exercised
 from .identifiers import Identifiers
 from .law import LawOfARound
+from .logprobs import Logprobs
 from .loops import Degenerate
 from .noise import Noise
 from .pit import PlaceInTheLaw
@@ -49,6 +51,8 @@ _ALL: tuple[Check, ...] = (
     PlaceInTheLaw(),
     Support(),
     SampledAnswers(),
+    Chat(),
+    Logprobs(),
     Configuration(),
     Answered(),
     Speed(),

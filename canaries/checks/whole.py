@@ -15,6 +15,7 @@ from ...suites.suite import Canary
 from ..observations import laws, own_batch
 from ..observations.answers import by_arm, fork, forks
 from ..observations.blocks import order as by_blocks
+from ..observations.chat import FORMS, TURNS, Slot, slots
 from ..observations.pairs import BASELINE, CANDIDATE, order
 from ..observations.samples import Open
 from . import blocks, ranges
@@ -219,6 +220,16 @@ def _sampled(one: Mapping[str, Any], calls: int, batch: int, tokens: int) -> boo
     )
 
 
+def chat(case: Case) -> bool:
+    """Every slot was asked in every turn, and has all its answers or the words of a refusal."""
+    found = case.observed("chat")["slots"]
+    return [Slot(one["canary"], one["form"], one["together"]) for one in found] == slots(case.suite) != [] and all(
+        len(one[turn]["answers"]) == (FORMS[one["form"]].n if one[turn]["refused"] is None else 0)
+        for one in found
+        for turn in TURNS
+    )
+
+
 def _cover(found: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[int]]) -> bool:
     """Whether there is a replay for each answer and, in it, a number for each token."""
     return len(found) == len(answers) and all(
@@ -248,4 +259,5 @@ _WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "own_batch": answers_at_own_batch,
     "rows": rows,
     "samples": samples,
+    "chat": chat,
 }

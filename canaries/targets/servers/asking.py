@@ -82,12 +82,13 @@ class Answer:
     """One of the `n` answers to an ask.
 
     `generation.tokens` is empty where the server gave no ids (`counted` is not "ids"): the text alone is then judged.
-    `usage` and `counters` are the server's own, over all `n`.
+    `usage` and `counters` are the server's own, over all `n`; `ending` is the finish reason in the server's own word.
     """
 
     generation: Generation
     counted: str
     replica: str
+    ending: str = ""
     index: int = 0
     logprobs: tuple[TokenLogprob, ...] | None = None
     tool_calls: tuple[Mapping[str, Any], ...] = ()

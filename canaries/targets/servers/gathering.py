@@ -42,7 +42,8 @@ class Gathering:
 
     def _answer(self, index: int, part: _Part) -> Answer:
         finish = self._finish(part)
-        if self.ask.logprobs is not None and not part.logprobs and (part.ids or part.text):
+        wanted = self.ask.logprobs is not None and not self.ask.messages  # chat may leave them out of streams and calls
+        if wanted and not part.logprobs and (part.ids or part.text):
             raise Lacking(self.where, "no logprobs in the answer, though asked for", "switch them on in the server")
         if part.ids is not None and part.logprobs and len(part.logprobs) != len(part.ids):
             told = f"{len(part.logprobs)} logprobs for {len(part.ids)} ids"
@@ -58,6 +59,7 @@ class Gathering:
                 arrivals=part.arrivals(counted),
             ),
             counted=counted,
+            ending=part.finish or "",
             replica=self.replica,
             index=index,
             logprobs=tuple(part.logprobs) if self.ask.logprobs is not None else None,

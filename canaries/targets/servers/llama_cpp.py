@@ -99,6 +99,11 @@ class LlamaCpp(OpenAI):
             matched=choice.get("stopping_word") or None,
         )
 
+    def logprobs(self, choice: Document) -> tuple[TokenLogprob, ...] | None:
+        """The logprobs of chat, which has the entries of `/completion`."""
+        content = (choice.get("logprobs") or {}).get("content")
+        return tuple(_logprob(entry) for entry in content) if content else None
+
     def counters(self, text: str) -> Counters:
         """Rounds, tokens and accepted tokens by position; 0 where speculation is off."""
         return prometheus.speculation(text, _PREFIX, "llamacpp:tokens_predicted_total")

@@ -90,6 +90,17 @@ class Server:
         model = self.model
         return self._run(_all([self._asked(model, ask, turn) for turn, ask in enumerate(asks)]))
 
+    def tried(self, asks: Sequence[Ask]) -> list[list[Answer] | ServerError]:
+        """As `ask`, with the refusal in the place of answers where the server refused one: the others go on."""
+        model = self.model
+        return self._run(_all([self._tried(model, ask, turn) for turn, ask in enumerate(asks)]))
+
+    async def _tried(self, model: str, ask: Ask, turn: int) -> list[Answer] | ServerError:
+        try:
+            return await self._asked(model, ask, turn)
+        except (Unsupported, NotServed, ServerFailed) as refused:
+            return refused
+
     async def _asked(self, model: str, ask: Ask, turn: int) -> list[Answer]:
         replica, path = turn % len(self._replicas), self.api.path(ask)
         where = self._transport.where(replica, path)

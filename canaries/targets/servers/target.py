@@ -16,12 +16,12 @@ from typing import Any
 
 from ....engine.models.pretrained import Words
 from ....engine.request import Arrival, Generation, Request
-from ...contracts import Replay, Shape, Watched
+from ...contracts import Heard, Replay, Shape, Watched
 from ...errors import BrokenAnswer
 from .asking import Answer, Ask
 from .config import ArmConfig
 from .counters import Counters, summed
-from .errors import ServerError, Unsupported
+from .errors import ServerError, ServerFailed, Unsupported
 from .laws import LEAST, deciding, law, listed, placed
 from .server import Server
 from .texts import check_text
@@ -43,7 +43,7 @@ class ServerTarget:
 
     kind = "server"
     guarantee = "SAME_LAW"
-    capabilities = frozenset({"counters", "configuration"})
+    capabilities = frozenset({"counters", "configuration", "chat"})
 
     @property
     def name(self) -> str:
@@ -102,6 +102,16 @@ class ServerTarget:
         if self.server.api.reset:
             self.server.reset()
         return None
+
+    def converse(self, asks: Sequence[Ask]) -> list[Heard]:
+        """The answers as they came, or the words with which each ask was refused, by a server that lives on."""
+        salt = self._cold()
+        with self._named():
+            told = self.server.tried([replace(ask, salt=salt) for ask in asks])
+            failed = [one for one in told if isinstance(one, ServerFailed)]
+            if failed and not self.server.alive():
+                raise failed[0]
+            return [Heard((), str(one)) if isinstance(one, ServerError) else Heard(one, None) for one in told]
 
     def _whole(self, request: Request, answer: Answer) -> Generation:
         generation = answer.generation

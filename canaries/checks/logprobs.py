@@ -1,0 +1,123 @@
+"""Logprobs: what the candidate tells of a token and of the best ones beside it is what plain decoding tells.
+
+Held against each other at places before which both arms emitted the same tokens, within the measured noise. A place of
+which the candidate tells nothing is no fault and no evidence: it is counted and told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...stats.design import rate_detectable, rate_draws
+from ..contracts import Finding, Reason, Status
+from ..observations.chat import DRAWN, FORMS, Slot
+from ..observations.pairs import BASELINE, CANDIDATE
+from .base import Case, Certain, not_observed
+from .heard import Asked, Row, differ, limit, places, read, spread
+
+
+class Told(NamedTuple):
+    """One place at which both arms tell something, and how far they contradict each other, in logits."""
+
+    slot: Slot
+    at: int
+    plain: Row
+    other: Row
+    apart: float
+
+    def __str__(self) -> str:
+        where = f"token {self.at} of {self.slot.canary} ({self.slot.form})"
+        return f"{where}: {_row(self.other)}, plain decoding {_row(self.plain)}"
+
+
+class Logprobs(Certain):
+    """Values and best tokens, where both arms tell them."""
+
+    name = "logprobs"
+    observes = ("chat", "replays")
+
+    def judge(self, case: Case) -> Finding:
+        """FAIL for one place that differs beyond the noise; PASS needs as many as the suite's effect asks for."""
+        numbers, observed = case.suite.chat, case.observed("chat")
+        if numbers is None:
+            return not_observed(self.name, case)
+        found = read(observed, numbers.logprobs)
+        refused, most = observed["refused"], limit(case, found)
+        lost = [end for end, arms in refused.items() if arms[CANDIDATE] and not arms[BASELINE]]
+        compared = _compared(found)
+        bad = [one for one in compared if not one.apart <= most]
+        plain, other = (_claims(found, turn) for turn in (BASELINE, CANDIDATE))
+        need = rate_draws(numbers.told_effect, miss=case.design.miss)
+        status, reason = Status.PASS, None
+        summary = f"told of {len(compared)} places as plain decoding tells them, within {_logits(most)}"
+        if lost:
+            status, reason = Status.FAIL, Reason.CORRECTNESS
+            summary = f"the candidate refuses logprobs by {' and '.join(lost)}, plain decoding does not"
+        elif spread(found) > case.suite.noise.unstable_above:
+            status, reason = Status.FAIL, Reason.BASELINE_UNSTABLE
+            summary = f"plain decoding's own logprobs differ by {spread(found):.2g} logits when asked again"
+        elif bad:
+            status, reason = Status.FAIL, Reason.CORRECTNESS
+            summary = (
+                f"{len(bad)} of {len(compared)} places are told otherwise, by over {_logits(most)}, first {bad[0]}"
+            )
+        elif not plain:
+            status, summary = Status.NOT_APPLICABLE, "plain decoding tells no logprobs"
+        elif len(compared) < need:
+            status, reason = Status.INCONCLUSIVE, Reason.INCOMPLETE
+            summary = f"{need - len(compared)} more places are needed at which both arms tell logprobs; {summary}"
+        silent = (
+            f"; greedily, the candidate tells of {other} tokens, plain decoding of {plain}" if other < plain else ""
+        )
+        return Finding(
+            check=self.name,
+            cell=case.cell.name,
+            status=status,
+            reason=reason,
+            summary=summary + silent,
+            reproduce=tuple(dict.fromkeys(one.slot.canary for one in bad)),
+            seen=_seen(len(compared), most, case.design.miss),
+            figures={
+                "places": len(compared),
+                "other": len(bad),
+                "largest_logits": max((one.apart for one in compared), default=math.nan),
+                "tolerance_logits": most,
+                "told_by_baseline": plain,
+                "told_by_candidate": other,
+            },
+        )
+
+
+def _compared(found: Sequence[Asked]) -> list[Told]:
+    """Every place at which both arms tell something after the same tokens."""
+    return [
+        Told(one.slot, at, a, b, differ(a, b))
+        for one in found
+        for pair in zip(one.answers[BASELINE], one.answers[CANDIDATE], strict=False)  # a refusal has none
+        for at, a, b in places(*pair)
+    ]
+
+
+def _claims(found: Sequence[Asked], turn: str) -> int:
+    """Tokens of a turn's greedy answers of which something is told."""
+    greedy = [one for one in found if FORMS[one.slot.form].sort != DRAWN]
+    return sum(row.claims for one in greedy for said in one.answers[turn] for row in said.told)
+
+
+def _seen(count: int, most: float, miss: float) -> str:
+    return (
+        f"1 told logprob in {1 / rate_detectable(count, miss=miss):.1f} that is off by {_logits(most)}" if count else ""
+    )
+
+
+def _logits(most: float) -> str:
+    """The tolerance in words: without noise, numbers are held against each other as float32 tells them apart."""
+    return f"{most:.2g} logits" if most else "the rounding of float32"
+
+
+def _row(row: Row) -> str:
+    """What is told of a token, in short."""
+    best = ", ".join(f"{token!r} {value:.4f}" for token, value in [*row.best.items()][:2])
+    return f"{row.token!r} {row.logprob:.4f} (best {best})"
