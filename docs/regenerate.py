@@ -54,7 +54,7 @@ QUESTIONS = {  # a check's question in one line; a test holds the names against 
     "pit": "Do the timed tokens follow plain decoding's law at their own prefix?",
     "support": "Does every token lie within top-k and top-p?",
     "samples": "Do answers asked for by the hundred follow the plain law, each with a chance of its own?",
-    "chat": "Are answers by chat, streamed and whole, with tools and schemas, plain decoding's, ends and usage included?",
+    "chat": "Are chat answers, streamed and whole, with tools and schemas, plain decoding's, ends and usage too?",
     "logprobs": "Are told logprobs and best tokens plain decoding's, where both tell them?",
     "configuration": "Is no synthetic acceptance and no lossy rule switched on, and does the baseline draft nothing?",
     "answered": "Could every answer be read, to its end?",

@@ -21,6 +21,7 @@ from .flaws import NotStrict, document, satisfies
 from .heard import Asked, Fork, Said, like_of, likes, limit, read, weigh
 
 SHOWN = 40  # characters of answers and refusals that are told
+WORDED = frozenset({"calls", "text", "tokens"})  # what may differ at a near tie; ends and counts follow from it
 SORTS = {"text": "by text", "tools": "with tools", "schema": "by schema", "ids": "by ids"}
 
 
@@ -36,7 +37,8 @@ class Odd(NamedTuple):
     def __str__(self) -> str:
         together = ", in company" if self.slot.together else ""
         where = f"{self.slot.canary} ({self.slot.form}{together})"
-        return f"{where}: {self.aspect} {self.other}, plain decoding's {self.plain}, {self.fork}"
+        fork = f", {self.fork}" if self.aspect in WORDED else ""
+        return f"{where}: {self.aspect} {self.other}, plain decoding's {self.plain}{fork}"
 
 
 class Chat(Certain):
@@ -119,8 +121,8 @@ def _odd(suite: Suite, one: Asked, turn: str, known: dict[Slot, Said], most: flo
     """What of a turn's answers is not the baseline's first; nothing where either refused."""
     for plain, other in zip(one.answers[BASELINE], one.answers[turn], strict=False):  # a refusal has none
         parts = list(_aspects(plain, other))
-        told = [part for part in parts if part[0] in {"tokens", "text", "calls"}]
-        fork = weigh(plain, other, known.get(like_of(one.slot)), most) if told else Fork.APART
+        worded = any(aspect in WORDED for aspect, _, _ in parts)
+        fork = weigh(plain, other, known.get(like_of(one.slot)), most) if worded else Fork.APART
         yield from (Odd(one.slot, aspect, fork, *_cut(mine, its)) for aspect, mine, its in parts)
         whole = FORMS[one.slot.form].sort == SCHEMA and other.finish != "length"  # cut ones are judged by their text
         if whole and _kept(suite, one.slot, plain) and not _kept(suite, one.slot, other):
@@ -149,7 +151,7 @@ def _listed(parts: Sequence[object]) -> str:
 def _cut(one: str, other: str) -> tuple[str, str]:
     """Both texts from shortly before where they part."""
     at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    begin = max(0, at - SHOWN // 4)
+    begin = max(0, at - SHOWN // 4) if max(len(one), len(other)) > SHOWN else 0
     return repr(one[begin:][:SHOWN]), repr(other[begin:][:SHOWN])
 
 

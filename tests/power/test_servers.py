@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
 from arms import draft, plain
 from plants import KeepsFirstUnseen, strategies
-from served_engine import EngineKind
+from served_engine import EngineKind, opened
 
 from draftgate.canaries import documents
 from draftgate.canaries.checks.base import Case
@@ -18,17 +18,11 @@ from draftgate.canaries.contracts import Reason, Status
 from draftgate.canaries.observations.context import Context
 from draftgate.canaries.plan import plan
 from draftgate.canaries.run import told
-from draftgate.canaries.targets.servers.config import ArmConfig
-from draftgate.canaries.targets.servers.registry import APIS
-from draftgate.canaries.targets.servers.server import Server
-from draftgate.canaries.targets.servers.target import ServerTarget
 from draftgate.canaries.targets.strategies import Strategies
 from draftgate.suites import loader
 from draftgate.suites.suite import Cell
-from served import connection
-from servers_loopback import Loopback, reply, stream
+from servers_loopback import reply, stream
 
-K = 4
 GREEDY = Cell(name="greedy", temperature=0.0, batch=2, prompts=7, tokens=24, repeats=1)
 SAMPLED = Cell(name="sampled", temperature=2.5, top_k=20, batch=8, prompts=16, tokens=40, repeats=1)
 
@@ -38,8 +32,9 @@ def suite(*cells):
     """Smoke's canaries in small cells; what a text must be is left to other tests."""
     smoke = loader.load("smoke")
     required = smoke.required["server"]
+    chat = {"chat", "logprobs"}  # have their own faults beside them
     left = {"samples"} if GREEDY not in cells else set()  # once, beside an honest server, is enough here
-    texts = left | {"exact_text", "identifiers", "json_valid", "tools_valid", "code_runs", "multi_turn", "loops"}
+    texts = left | chat | {"exact_text", "identifiers", "json_valid", "tools_valid", "code_runs", "multi_turn", "loops"}
     kept = {
         sort: tuple(check for check in getattr(required, sort) if check not in texts) for sort in ("greedy", "sampled")
     }
@@ -47,6 +42,7 @@ def suite(*cells):
         smoke,
         cells=cells,
         census=None,
+        chat=None,
         required={"server": replace(required, **kept)},
         design=replace(smoke.design, token_fault_rate=0.1, pit_effect=0.25),
         exercise=replace(smoke.exercise, proposed=2, accepted=1),
@@ -74,23 +70,6 @@ def findings(candidate, baseline=None, cells=(GREEDY,)):
         for cell in cells
         for check in chosen.required["server"].checks_for(cell)
     }
-
-
-@contextmanager
-def opened(role, kind):
-    """A server arm on loopback."""
-    with Loopback(kind) as loopback:
-        config = ArmConfig(
-            server="vllm",
-            connection=connection(loopback.url, deadline_s=120.0),
-            model="tiny",
-            launch=None,
-            eos=tuple(kind.arm.eos),
-            logprobs=32,
-            draft_length=K if role == "candidate" else 0,
-        )
-        with Server(APIS["vllm"], config.connection, "tiny") as server:
-            yield ServerTarget(role=role, server=server, config=config)
 
 
 def failed(found):
