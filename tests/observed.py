@@ -232,14 +232,7 @@ def served() -> dict[str, Any]:
     """The observations of an honest server: no rounds, but counts; the same drafts were kept."""
     observations = {key: value for key, value in record().items() if key.partition("/")[0] in ("greedy", "sampled")}
     for cell in ("greedy", "sampled"):
-        for group in observations[f"{cell}/pairs"]["groups"]:
-            for one in group["runs"]:
-                each = [_counted(g) for g in one["generations"]]
-                window = {name: sum(count[name] for count in each) for name in each[0]}
-                one["counters"] = {"window": window, "each": each}
-                for answer in one["generations"]:
-                    answer |= {"rounds": [], "prefill": 0}
-        observations[f"{cell}/replays"]["noise"]["logits"] = {"again": 0.0, "alone": NOISE}
+        _serve(observations, cell)
     told: dict[str, Any] = {"reported": {"/version": ["1"]}, "switches": []}
     return observations | {"configuration": {"baseline": told, "candidate": told}}
 
@@ -258,6 +251,25 @@ def in_turn() -> dict[str, Any]:
     for name in ("candidate", "replayed"):  # the one group of this cell is answered in both halves
         observations["sampled/replays"][name] *= 2
     return observations
+
+
+def served_cell(cell: Cell, canaries: Sequence[Canary]) -> dict[str, Any]:
+    """The pairs and replays of one cell, by an honest server."""
+    observations = {f"{cell.name}/pairs": pairs(cell, canaries), f"{cell.name}/replays": replays(cell, canaries)}
+    _serve(observations, cell.name)
+    return observations
+
+
+def _serve(observations: dict[str, Any], cell: str) -> None:
+    """A cell's rounds become counts."""
+    for group in observations[f"{cell}/pairs"]["groups"]:
+        for one in group["runs"]:
+            each = [_counted(g) for g in one["generations"]]
+            window = {name: sum(count[name] for count in each) for name in each[0]}
+            one["counters"] = {"window": window, "each": each}
+            for answer in one["generations"]:
+                answer |= {"rounds": [], "prefill": 0}
+    observations[f"{cell}/replays"]["noise"]["logits"] = {"again": 0.0, "alone": NOISE}
 
 
 def _counted(answer: dict[str, Any]) -> dict[str, int]:

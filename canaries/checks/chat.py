@@ -18,7 +18,7 @@ from ..observations.chat import AGAIN, DRAWN, FORMS, SCHEMA, TOOLS, Slot, wrappe
 from ..observations.pairs import BASELINE, CANDIDATE
 from .base import Case, Certain, not_observed
 from .flaws import NotStrict, document, satisfies
-from .heard import Asked, Fork, Said, like_of, likes, limit, read, weigh
+from .heard import Asked, Fork, Said, like_of, likes, limit, read, spread, weigh
 
 SHOWN = 40  # characters of answers and refusals that are told
 WORDED = frozenset({"calls", "text", "tokens"})  # what may differ at a near tie; ends and counts follow from it
@@ -35,10 +35,8 @@ class Odd(NamedTuple):
     other: str
 
     def __str__(self) -> str:
-        together = ", in company" if self.slot.together else ""
-        where = f"{self.slot.canary} ({self.slot.form}{together})"
         fork = f", {self.fork}" if self.aspect in WORDED else ""
-        return f"{where}: {self.aspect} {self.other}, plain decoding's {self.plain}{fork}"
+        return f"{self.slot}: {self.aspect} {self.other}, plain decoding's {self.plain}{fork}"
 
 
 class Chat(Certain):
@@ -55,7 +53,10 @@ class Chat(Certain):
         found = [one for one in read(observed, numbers.logprobs) if FORMS[one.slot.form].sort != DRAWN]
         if not any(one.answers[BASELINE] for one in found):
             return self._finding(case, Status.NOT_APPLICABLE, None, f"no ask is answered{_refusals(found)}")
-        most, known = limit(case, found), likes(found)
+        most, known, moved = limit(case, found), likes(found), spread(found)
+        if moved > case.suite.noise.unstable_above:
+            words = f"plain decoding's own logprobs differ by {moved:.2g} logits when asked again"
+            return self._finding(case, Status.FAIL, Reason.BASELINE_UNSTABLE, words)
         lost = [one for one in found if one.refused[CANDIDATE] and not (one.refused[BASELINE] or one.refused[AGAIN])]
         unsteady = [odd for one in found for odd in _odd(case.suite, one, AGAIN, known, most)]
         shaky = {odd.slot for odd in unsteady if odd.fork != Fork.TIED}
@@ -108,7 +109,7 @@ def _decided(
         )
         return Status.FAIL, Reason.CORRECTNESS, what
     if shaky:
-        what = f"plain decoding answers {len(shaky)} asks otherwise when asked again, first {min(shaky).canary}; "
+        what = f"plain decoding answers {len(shaky)} asks otherwise when asked again, first {min(shaky)}; "
         return Status.FAIL, Reason.BASELINE_UNSTABLE, what
     if undecided:
         return Status.INCONCLUSIVE, Reason.INCOMPLETE, f"{len(undecided)} answers differ, first {undecided[0]}; "

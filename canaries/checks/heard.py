@@ -63,6 +63,12 @@ class Said:
         """Its tokens, as ids or as they are named beside their logprobs; empty where they are not known."""
         return self.tokens or tuple(row.token for row in self.rows)
 
+    @property
+    def misnamed(self) -> bool:
+        """Whether logprobs are told of other ids than were emitted."""
+        pairs = zip(self.tokens, self.rows, strict=False)  # the end may have no row
+        return any(isinstance(row.token, int) and row.token != token for token, row in pairs)
+
 
 class Asked(NamedTuple):
     """One slot: by turn, the words with which it was refused, None where it was not, and its answers."""

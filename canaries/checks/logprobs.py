@@ -28,8 +28,7 @@ class Told(NamedTuple):
     apart: float
 
     def __str__(self) -> str:
-        where = f"token {self.at} of {self.slot.canary} ({self.slot.form})"
-        return f"{where}: {_row(self.other)}, plain decoding {_row(self.plain)}"
+        return f"token {self.at} of {self.slot}: {_row(self.other)}, plain decoding {_row(self.plain)}"
 
 
 class Logprobs(Certain):
@@ -52,12 +51,16 @@ class Logprobs(Certain):
         need = rate_draws(numbers.told_effect, miss=case.design.miss)
         status, reason = Status.PASS, None
         summary = f"told of {len(compared)} places as plain decoding tells them, within {_logits(most)}"
+        misnamed = [one.slot for one in found if _misnamed(one, CANDIDATE) and not _misnamed(one, BASELINE)]
         if lost:
             status, reason = Status.FAIL, Reason.CORRECTNESS
             summary = f"the candidate refuses logprobs by {' and '.join(lost)}, plain decoding does not"
         elif spread(found) > case.suite.noise.unstable_above:
             status, reason = Status.FAIL, Reason.BASELINE_UNSTABLE
             summary = f"plain decoding's own logprobs differ by {spread(found):.2g} logits when asked again"
+        elif misnamed:
+            status, reason = Status.FAIL, Reason.CORRECTNESS
+            summary = f"{len(misnamed)} asks are told logprobs of other tokens than were emitted, first {misnamed[0]}"
         elif bad:
             status, reason = Status.FAIL, Reason.CORRECTNESS
             summary = (
@@ -77,7 +80,7 @@ class Logprobs(Certain):
             status=status,
             reason=reason,
             summary=summary + silent,
-            reproduce=tuple(dict.fromkeys(one.slot.canary for one in bad)),
+            reproduce=tuple(dict.fromkeys(slot.canary for slot in (*misnamed, *(one.slot for one in bad)))),
             seen=_seen(len(compared), most, case.design.miss),
             figures={
                 "places": len(compared),
@@ -98,6 +101,10 @@ def _compared(found: Sequence[Asked]) -> list[Told]:
         for pair in zip(one.answers[BASELINE], one.answers[CANDIDATE], strict=False)  # a refusal has none
         for at, a, b in places(*pair)
     ]
+
+
+def _misnamed(one: Asked, turn: str) -> bool:
+    return any(said.misnamed for said in one.answers[turn])
 
 
 def _claims(found: Sequence[Asked], turn: str) -> int:

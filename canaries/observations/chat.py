@@ -62,6 +62,9 @@ class Slot(NamedTuple):
     form: str
     together: int
 
+    def __str__(self) -> str:
+        return f"{self.canary} ({self.form}{', in company' if self.together else ''})"
+
 
 def slots(suite: Suite) -> list[Slot]:
     """All that is asked, in this order."""

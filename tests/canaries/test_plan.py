@@ -111,6 +111,20 @@ def test_sampled_answers_are_asked_for_once_a_sampling_where_the_suite_requires_
         assert not [step for step in plan(made) if step.key.endswith("/samples")]
 
 
+def test_chat_is_asked_last_and_alone_of_arms_that_can_be_asked_so():
+    class Served:
+        kind, draft_length, name, capabilities = "server", 4, "vllm", frozenset({"chat"})
+
+    suite = loader.load("smoke")
+    planned = [
+        [*plan(Context(suite=of, baseline=Served(), candidate=Served(), seed=0))]
+        for of in (suite, replace(suite, chat=None))
+    ]
+
+    assert ("chat", True) == (planned[0][-1].key, planned[0][-1].alone)
+    assert [step.key for step in planned[0][:-1]] == [step.key for step in planned[1]]
+
+
 def test_noise_that_was_measured_is_not_measured_again():
     assert 0.5 == noise_in({"sampled/replays": {"noise": {"logits": {"again": 0.5, "alone": 0.1}}}}, sampled.CELL)
     assert noise_in({"sampled/replays": {"broken": {}}}, sampled.CELL) is None

@@ -176,6 +176,15 @@ confidence = 0.95
 false_discovery = 0.01
 
 [required.reference]"""
+CHAT = """[chat]
+prompts = 9
+tokens = 8
+batch = 2
+logprobs = 2
+effect = 0.5
+told_effect = 0.5
+
+[required.reference]"""
 LOOPS = "[loops]\nshortest = 2\nlongest = 8\ntimes = 3\neffect = 0.5\n\n[required.reference]"
 
 
@@ -207,6 +216,8 @@ def test_tables_of_numbers_are_there_where_they_are_written_and_only_there(folde
             SAMPLES.replace("tokens = 4", "tokens = 999"),
             "samples asks for 999 tokens, a sampled cell for",
         ),
+        ("greedy = [", 'greedy = ["logprobs",', "logprobs is required, but there is no table [chat]; add its numbers"),
+        ("[required.reference]", CHAT, "chat asks for 9 canaries of each kind, more than there are of json; ask for"),
         ("[required.reference]", SAMPLES.replace("batch = 8\n", ""), "samples: 'batch' is a required property"),
         (
             "[required.reference]",

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import chats
 import dialogues
 import observed
 import pytest
@@ -100,6 +101,31 @@ def test_no_turn_that_cannot_have_been_observed_is_part_of_a_pass():
 
     assert {Status.PASS} == statuses(observations, "greedy", ["conversation"])
     assert [] == list(passed_by(observations, "conversation", "greedy", ["conversation"]))
+
+
+def unsaid(path, old, new):
+    """Whether a server may as well have told nothing there, or told it in other words."""
+    told = {"told", "usage"} & set(path[:-1])
+    less = (new is None and told) or (new == [] and {"told", "tokens"} & set(path))
+    named = new == "x" and (type(old) is str or told)  # a token may be named by its text
+    other = new == -1 and type(old) is float  # noise of plain decoding, as far as the suite bears with it
+    return less or named or other or "refused" in path
+
+
+def test_no_chat_that_cannot_have_been_observed_is_part_of_a_pass():
+    one, found = observed.case(chats.record(), of=chats.suite(), kind="server"), []
+    assert {Status.PASS} == {judge(CHECKS[name], one).status for name in chats.CHECKS}
+    sound = {key: why for key, why in one.holes.items() if key != "chat"}
+    for holder, last, path in spots(one.observations, "chat"):
+        old = holder[last]
+        for new in IMPOSSIBLE:
+            holder[last] = new
+            said = {judge(CHECKS[name], replace(one, holes=dict(sound))).status for name in chats.CHECKS}
+            if said == {Status.PASS} and not (unsaid(path, old, new) or possible(path, old, new)):
+                found.append((path, new))
+        holder[last] = old
+
+    assert [] == found
 
 
 @pytest.fixture

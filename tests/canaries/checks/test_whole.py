@@ -3,6 +3,7 @@
 import copy
 from dataclasses import replace
 
+import chats
 import pytest
 import sampled
 from observed import candidate, case, generation, judged, record, replay, spoiled
@@ -230,3 +231,21 @@ def test_sampled_answers_with_a_hole_are_no_evidence(change, answers):
 
 def test_sampled_answers_are_no_evidence_for_a_suite_without_their_numbers(answers):
     assert not whole(sampled.case(answers, replace(sampled.suite(), samples=None)), "samples")
+
+
+CHATS = {
+    "an ask that was not made": lambda o: o["slots"].pop(),
+    "an ask made twice": lambda o: o["slots"].append(o["slots"][0]),
+    "an answer less": lambda o: o["slots"][0]["again"]["answers"].pop(),
+    "an answer beside a refusal": lambda o: o["slots"][0]["candidate"].update(refused="no"),
+    "another order": lambda o: o["slots"].reverse(),
+}
+
+
+@pytest.mark.parametrize("change", CHATS)
+def test_a_chat_with_a_hole_is_no_evidence(change):
+    assert {Status.PASS} == {chats.judged(check).status for check in chats.CHECKS}
+
+    for check in chats.CHECKS:
+        found = chats.judged(check, CHATS[change])
+        assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (found.status, found.reason)

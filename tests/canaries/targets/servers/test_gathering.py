@@ -130,6 +130,13 @@ def test_missing_logprobs_are_a_finding():
     assert caught.value.finding
 
 
+def test_chat_may_leave_logprobs_out():
+    asking = {"logprobs": 2, "messages": ({"role": "user", "content": "hi"},)}
+    (answer,) = gathered(Piece(text="a", finish="tool_calls"), asking=asking)
+
+    assert (answer.logprobs, answer.ending, answer.generation.finish) == ((), "tool_calls", "eos")
+
+
 def test_logprobs_of_fewer_tokens_than_ids_are_a_finding():
     with pytest.raises(Garbled, match="1 logprobs for 2 ids"):
         gathered(Piece(ids=(5, 6), logprobs=(LOGPROB,), finish="length"), asking={"logprobs": 2})

@@ -119,3 +119,14 @@ def test_a_conversation_goes_to_the_shared_api():
 def test_a_format_without_a_schema_is_refused_rather_than_left_out():
     with pytest.raises(Unsupported, match="without a schema"):
         LlamaCpp().body("tiny", ask({"response_format": {"type": "json_object"}}))
+
+
+def test_logprobs_by_chat_are_nan_where_a_round_tells_none():
+    told = [{"id": 5, "logprob": -0.5, "top_logprobs": [{"id": 5, "logprob": -0.5}]}]
+    told.append({"id": 6, "logprob": 0.0, "top_logprobs": []})
+    first, second = LlamaCpp().logprobs({"logprobs": {"content": told}})
+
+    assert first == (5, -0.5, {5: -0.5})
+    assert (second.token, second.best) == (6, {})
+    assert math.isnan(second.logprob)
+    assert LlamaCpp().logprobs({"delta": {}}) is None

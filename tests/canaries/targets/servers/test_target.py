@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import re
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
 from draftgate.canaries.errors import BrokenAnswer
-from draftgate.canaries.targets.servers.asking import Answer
+from draftgate.canaries.targets.servers.asking import Answer, Ask
 from draftgate.canaries.targets.servers.config import ArmConfig
 from draftgate.canaries.targets.servers.counters import Counters
-from draftgate.canaries.targets.servers.errors import Unsupported
+from draftgate.canaries.targets.servers.errors import ServerFailed, Unsupported
 from draftgate.canaries.targets.servers.registry import APIS
 from draftgate.canaries.targets.servers.server import Server
 from draftgate.canaries.targets.servers.target import ServerTarget, counted, ended
@@ -205,3 +206,47 @@ def test_logprobs_by_text_place_a_token_by_its_own_text():
     assert replay.margin == (0.0, pytest.approx(math.log(3)), pytest.approx(math.log(3)))
     with arm("openai", told) as (target, _), pytest.raises(Unsupported, match="by text only"):
         target.score([request()], [(5,)], width=0, slack=0.0)
+
+
+def test_what_a_server_refuses_is_kept_in_its_words_and_the_others_go_on():
+    tool = {"type": "function", "function": {"name": "look"}}
+    with arm("tensorrt_llm", choosy) as (target, _):
+        by_chat = Ask(request=request(), messages=({"role": "user", "content": "hi"},), stream=False)
+        answered, refused = target.converse([by_chat, replace(by_chat, tools=(tool,))])
+
+    assert [answer.generation.text for answer in answered.answers] == ["hello"]
+    assert (answered.refused, refused.answers) == (None, ())
+    assert '400 ({"error": {"message": "no tools"}})' in refused.refused
+
+
+def choosy(asked):
+    """Chats, but takes no tools; lives on."""
+    return reply({"error": {"message": "no tools"}}, status=400) if "tools" in asked.body else kind("vllm")(asked)
+
+
+def test_a_conversation_finds_a_cold_cache_too():
+    with arm("vllm") as (target, loopback):
+        target.converse([Ask(request=request(), messages=({"role": "user", "content": "hi"},), stream=False)] * 2)
+
+    salts = [body["cache_salt"] for body in loopback.bodies("/v1/chat/completions")]
+    assert salts[0] == salts[1]
+
+
+def test_a_server_that_dies_of_a_conversation_is_lost():
+    def dies(asked):
+        return reply({"error": "gone"}, status=500) if asked.path == "/health" else reply({"error": "oh"}, status=500)
+
+    with arm("vllm", dies) as (target, _), pytest.raises(ServerFailed) as raised:
+        target.converse([Ask(request=request(), messages=({"role": "user", "content": "hi"},), stream=False)])
+
+    assert raised.value.lost == "candidate"
+
+
+def test_a_failure_of_a_server_that_lives_on_is_a_refusal():
+    def fails(asked):
+        return reply("") if asked.path == "/health" else reply({"error": "oh"}, status=500)
+
+    with arm("vllm", fails) as (target, _):
+        (heard,) = target.converse([Ask(request=request(), stream=False)])
+
+    assert "500" in heard.refused
