@@ -119,6 +119,13 @@ class Heard(NamedTuple):
     refused: str | None
 
 
+class Conversed(NamedTuple):
+    """What became of asks that were under way together, in their order, and how many tokens were drafted meanwhile."""
+
+    heard: list[Heard]
+    drafted: int | None
+
+
 class Target(Protocol):
     """The thing under test: one arm. What it can do beside is named in `capabilities`, what it hides in `unseen`.
 
@@ -193,7 +200,7 @@ class Telling(Arm, Protocol):
     def watch(self, requests: Sequence[Request]) -> Watched:
         """As `generate`, with what the target counted meanwhile: where it keeps counters rather than rounds."""
 
-    def converse(self, asks: Sequence[Any]) -> list[Heard]:
+    def converse(self, asks: Sequence[Any]) -> Conversed:
         """What became of asks by a server's end points, all under way at once: chat, tools, schemas, logprobs."""
 
     def configuration(self) -> dict[str, Any]:

@@ -62,7 +62,8 @@ def chatted() -> dict[str, Any]:
         for slot in slots(suite())
     ]
     nothing: dict[str, None] = dict.fromkeys((BASELINE, CANDIDATE))
-    return {"refused": {"chat": dict(nothing), "completions": dict(nothing)}, "slots": heard}
+    refused = {"chat": dict(nothing), "completions": dict(nothing)}
+    return {"refused": refused, "drafted": dict.fromkeys(FORMS, 40), "slots": heard}
 
 
 def record(change: Callable[[dict[str, Any]], Any] | None = None) -> dict[str, Any]:

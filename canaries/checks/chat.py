@@ -8,7 +8,7 @@ not apply, and is told; what the candidate alone refuses was lost to speculation
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...stats.design import rate_detectable, rate_draws
@@ -69,14 +69,17 @@ class Chat(Certain):
             if one.slot not in left
             for _ in zip(one.answers[BASELINE], one.answers[CANDIDATE], strict=False)  # a refusal has none
         )
-        told = _told(counts, len({one.slot for one in odd} - {one.slot for one in (*bad, *undecided)}), found)
-        status, reason, words = _decided(case, bad, lost, shaky, undecided, _short(case, found, counts))
+        ties = {one.slot for one in odd} - {one.slot for one in (*bad, *undecided)}
+        idle = _idle(observed["drafted"], found)
+        status, reason, words = _decided(bad, lost, shaky, undecided, _short(case, found, counts))
+        if status is Status.PASS and {FORMS[one.slot.form].sort for one in found if one.answers[BASELINE]} == idle:
+            status, reason, words = Status.NOT_EXERCISED, Reason.NOT_EXERCISED, "the candidate drafted nothing; "
         blamed = [*(str(odd.slot.canary) for odd in (*bad, *undecided)), *(one.slot.canary for one in lost)]
         return self._finding(
             case,
             status,
             reason,
-            f"{words}{told}",
+            f"{words}{_told(counts, len(ties), found)}{_unexercised(idle)}",
             reproduce=tuple(dict.fromkeys(blamed)),
             seen=_seen(case, counts),
             figures={
@@ -94,10 +97,9 @@ class Chat(Certain):
 
 
 def _decided(
-    case: Case, bad: list[Odd], lost: list[Asked], shaky: set[Slot], undecided: list[Odd], short: str
+    bad: list[Odd], lost: list[Asked], shaky: set[Slot], undecided: list[Odd], short: str
 ) -> tuple[Status, Reason | None, str]:
     """The worst of what was found, in words that end where the counts begin."""
-    del case
     if bad:
         only_usage = all(one.aspect == "usage" for one in bad)
         reason = Reason.METRICS if only_usage else Reason.CORRECTNESS
@@ -186,6 +188,18 @@ def _told(counts: Counter[str], ties: int, found: Sequence[Asked]) -> str:
     streams = _streams(found)
     own = f"; plain decoding's own streams differ from its whole answers in {streams} asks" if streams else ""
     return f"{sum(counts.values())} answers are plain decoding's ({each}){near}{calls}{own}{_refusals(found)}"
+
+
+def _idle(drafted: Mapping[str, int | None], found: Sequence[Asked]) -> set[str]:
+    """Sorts of answers over which the candidate drafted nothing, as far as it tells."""
+    over: dict[str, list[int | None]] = {}
+    for form in dict.fromkeys(one.slot.form for one in found if one.answers[BASELINE]):
+        over.setdefault(FORMS[form].sort, []).append(drafted[form])
+    return {sort for sort, counts in over.items() if all(count == 0 for count in counts)}
+
+
+def _unexercised(idle: set[str]) -> str:
+    return f"; nothing was drafted {' or '.join(SORTS[sort] for sort in SORTS if sort in idle)}" if idle else ""
 
 
 def _refusals(found: Sequence[Asked]) -> str:

@@ -109,6 +109,7 @@ SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tup
     "samples": {"draws": count, "noise": amount, "open": count, "prompts": [PROMPT]},
     "chat": {
         "refused": {end: dict.fromkeys(OF_ARMS, Missing(text)) for end in ("chat", "completions")},
+        "drafted": {...: Missing(count)},
         "slots": [{"canary": text, "form": text, "together": mark, **dict.fromkeys(TURNS, HEARD)}],
     },
     "rows": {"draws": above, "short": count, "counts": [[count]]},

@@ -222,11 +222,17 @@ def _sampled(one: Mapping[str, Any], calls: int, batch: int, tokens: int) -> boo
 
 def chat(case: Case) -> bool:
     """Every slot was asked in every turn, and has all its answers or the words of a refusal."""
-    found = case.observed("chat")["slots"]
-    return [Slot(one["canary"], one["form"], one["together"]) for one in found] == slots(case.suite) != [] and all(
-        len(one[turn]["answers"]) == (FORMS[one["form"]].n if one[turn]["refused"] is None else 0)
-        for one in found
-        for turn in TURNS
+    found, asked = case.observed("chat")["slots"], slots(case.suite)
+    forms = {slot.form for slot in asked}
+    listed = [Slot(one["canary"], one["form"], one["together"]) for one in found]
+    return (
+        listed == asked != []
+        and case.observed("chat")["drafted"].keys() == forms
+        and all(
+            len(one[turn]["answers"]) == (FORMS[one["form"]].n if one[turn]["refused"] is None else 0)
+            for one in found
+            for turn in TURNS
+        )
     )
 
 

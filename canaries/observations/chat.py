@@ -92,7 +92,10 @@ def wrapped(canary: Canary) -> dict[str, Any]:
 
 
 def observe(context: Context, numbers: Chat) -> dict[str, Any]:
-    """`refused`: where an arm takes an ask, but not with logprobs; `slots`: what came of each, in each turn."""
+    """`refused`: where an arm takes an ask, but not with logprobs; `slots`: what came of each, in each turn.
+
+    `drafted`: tokens that the candidate drafted over each form, None where it does not tell.
+    """
     asked = slots(context.suite)
     canaries = {canary.id: canary for canary in context.suite.canaries}
     asks = {slot: _ask(context, canaries[slot.canary], slot.form, numbers) for slot in asked}
@@ -102,12 +105,14 @@ def observe(context: Context, numbers: Chat) -> dict[str, Any]:
         refused[end] = {arm: first and _refused(_arm(context, arm), first) for arm in (BASELINE, CANDIDATE)}
         if any(refused[end].values()):
             asks |= {slot: replace(asks[slot], logprobs=None) for slot in asked if _by_chat(slot) == chat}
-    found = []
+    found, drafted = [], dict[str, int | None]()
     for group in _groups(asked, numbers.batch):
-        heard = {turn: _arm(context, who).converse([asks[slot] for slot in group]) for turn, who in TURNS.items()}
+        came = {turn: _arm(context, who).converse([asks[slot] for slot in group]) for turn, who in TURNS.items()}
+        form, more = group[0].form, came[CANDIDATE].drafted
+        drafted[form] = None if more is None else more + (drafted.get(form) or 0)
         for place, slot in enumerate(group):
-            found.append(slot._asdict() | {turn: _heard(heard[turn][place]) for turn in TURNS})
-    return {"refused": refused, "slots": found}
+            found.append(slot._asdict() | {turn: _heard(came[turn].heard[place]) for turn in TURNS})
+    return {"refused": refused, "drafted": drafted, "slots": found}
 
 
 def _groups(asked: Sequence[Slot], batch: int) -> list[list[Slot]]:
@@ -136,10 +141,10 @@ def _told(slot: Slot) -> bool:
 
 def _refused(arm: Telling, ask: Ask) -> str | None:
     """The words with which logprobs are refused; None where they are not, or where the ask is refused without them."""
-    (heard,) = arm.converse([ask])
+    (heard,) = arm.converse([ask]).heard
     if heard.refused is None:
         return None
-    (without,) = arm.converse([replace(ask, logprobs=None)])
+    (without,) = arm.converse([replace(ask, logprobs=None)]).heard
     return None if without.refused else heard.refused
 
 

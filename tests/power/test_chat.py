@@ -261,3 +261,14 @@ class Coarse(Engine):
 
 def test_other_chunks_are_no_fault():
     assert failed(findings(Coarse)) == {}
+
+
+class Undrafted(Engine):
+    """Counts no draft over anything."""
+
+    def _count(self, answer):
+        self.emitted += len(answer.tokens)
+
+
+def test_a_server_that_drafts_nothing_was_not_seen_to_speculate():
+    assert failed(findings(Undrafted)) == {"chat": Reason.NOT_EXERCISED}

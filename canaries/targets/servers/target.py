@@ -16,7 +16,7 @@ from typing import Any
 
 from ....engine.models.pretrained import Words
 from ....engine.request import Arrival, Generation, Request
-from ...contracts import Heard, Replay, Shape, Watched
+from ...contracts import Conversed, Heard, Replay, Shape, Watched
 from ...errors import BrokenAnswer
 from .asking import Answer, Ask
 from .config import ArmConfig
@@ -103,15 +103,19 @@ class ServerTarget:
             self.server.reset()
         return None
 
-    def converse(self, asks: Sequence[Ask]) -> list[Heard]:
+    def converse(self, asks: Sequence[Ask]) -> Conversed:
         """The answers as they came, or the words with which each ask was refused, by a server that lives on."""
         salt = self._cold()
         with self._named():
+            before = self.server.counters()
             told = self.server.tried([replace(ask, salt=salt) for ask in asks])
             failed = [one for one in told if isinstance(one, ServerFailed)]
             if failed and not self.server.alive():
                 raise failed[0]
-            return [Heard((), str(one)) if isinstance(one, ServerError) else Heard(one, None) for one in told]
+            answers = [answer for one in told if not isinstance(one, ServerError) for answer in one]
+            window = counted(self.server.counted(before), answers)["window"] or {}
+            heard = [Heard((), str(one)) if isinstance(one, ServerError) else Heard(one, None) for one in told]
+            return Conversed(heard, window.get("drafted"))
 
     def _whole(self, request: Request, answer: Answer) -> Generation:
         generation = answer.generation

@@ -123,6 +123,17 @@ def test_a_server_that_refuses_all_is_not_judged():
     assert "whole: refused (not here)" in finding.summary
 
 
+def test_where_nothing_was_drafted_speculation_was_not_seen():
+    part = judged("chat", lambda chat: chat["drafted"].update({"schema": 0, "schema stream": 0}))
+    untold = judged("chat", lambda chat: chat["drafted"].update(dict.fromkeys(FORMS)))
+    nothing = judged("chat", lambda chat: chat["drafted"].update(dict.fromkeys(FORMS, 0)))
+
+    assert (part.status, untold.status) == (Status.PASS, Status.PASS)
+    assert part.summary.endswith("; nothing was drafted by schema")
+    assert (nothing.status, nothing.reason) == (Status.NOT_EXERCISED, Reason.NOT_EXERCISED)
+    assert nothing.summary.startswith("the candidate drafted nothing; 40 answers")
+
+
 def test_too_few_answers_of_a_sort_are_undecided():
     finding = judged("chat", lambda chat: [refuse(one["again"]) for one in chat["slots"] if one["form"] == "ids"])
     assert finding.status is Status.PASS  # the baseline's turn against itself is no evidence about the candidate

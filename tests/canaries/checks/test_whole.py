@@ -239,6 +239,7 @@ CHATS = {
     "an answer less": lambda o: o["slots"][0]["again"]["answers"].pop(),
     "an answer beside a refusal": lambda o: o["slots"][0]["candidate"].update(refused="no"),
     "another order": lambda o: o["slots"].reverse(),
+    "a form without its count of drafts": lambda o: o["drafted"].pop("ids"),
 }
 
 

@@ -7,7 +7,7 @@ import chats
 import pytest
 
 from draftgate.canaries import documents
-from draftgate.canaries.contracts import Heard
+from draftgate.canaries.contracts import Conversed, Heard
 from draftgate.canaries.observations.chat import AGAIN, FORMS, Slot, observe, slots, wrapped
 from draftgate.canaries.observations.context import Context
 from draftgate.canaries.observations.pairs import BASELINE, CANDIDATE
@@ -28,7 +28,7 @@ class Arm:
 
     def converse(self, asks):
         self.calls.append(list(asks))
-        return [self.heard(ask) for ask in asks]
+        return Conversed([self.heard(ask) for ask in asks], 3)
 
     def heard(self, ask):
         if words := self.refuses(ask):
@@ -65,6 +65,7 @@ def test_every_slot_is_asked_of_the_candidate_once_and_of_the_baseline_twice():
     assert sum(map(len, candidate.calls)) == len(listed) + probes
     assert sum(map(len, baseline.calls)) == 2 * len(listed) + probes
     assert {1, 2} == {len(call) for call in candidate.calls}
+    assert found["drafted"]["whole"] == 3 * 3  # two calls alone, one in company
     assert all(len({ask.stream for ask in call}) == 1 for call in candidate.calls)
 
 

@@ -210,9 +210,9 @@ def test_logprobs_by_text_place_a_token_by_its_own_text():
 
 def test_what_a_server_refuses_is_kept_in_its_words_and_the_others_go_on():
     tool = {"type": "function", "function": {"name": "look"}}
-    with arm("tensorrt_llm", choosy) as (target, _):
+    with arm("vllm", choosy) as (target, _):
         by_chat = Ask(request=request(), messages=({"role": "user", "content": "hi"},), stream=False)
-        answered, refused = target.converse([by_chat, replace(by_chat, tools=(tool,))])
+        answered, refused = target.converse([by_chat, replace(by_chat, tools=(tool,))]).heard
 
     assert [answer.generation.text for answer in answered.answers] == ["hello"]
     assert (answered.refused, refused.answers) == (None, ())
@@ -226,7 +226,8 @@ def choosy(asked):
 
 def test_a_conversation_finds_a_cold_cache_too():
     with arm("vllm") as (target, loopback):
-        target.converse([Ask(request=request(), messages=({"role": "user", "content": "hi"},), stream=False)] * 2)
+        ask = Ask(request=request(), messages=({"role": "user", "content": "hi"},), stream=False)
+        assert target.converse([ask, ask]).drafted == 8
 
     salts = [body["cache_salt"] for body in loopback.bodies("/v1/chat/completions")]
     assert salts[0] == salts[1]
@@ -234,7 +235,9 @@ def test_a_conversation_finds_a_cold_cache_too():
 
 def test_a_server_that_dies_of_a_conversation_is_lost():
     def dies(asked):
-        return reply({"error": "gone"}, status=500) if asked.path == "/health" else reply({"error": "oh"}, status=500)
+        if asked.path == "/metrics":
+            return reply("", kind="text/plain")
+        return reply({"error": "gone" if asked.path == "/health" else "oh"}, status=500)
 
     with arm("vllm", dies) as (target, _), pytest.raises(ServerFailed) as raised:
         target.converse([Ask(request=request(), messages=({"role": "user", "content": "hi"},), stream=False)])
@@ -244,9 +247,9 @@ def test_a_server_that_dies_of_a_conversation_is_lost():
 
 def test_a_failure_of_a_server_that_lives_on_is_a_refusal():
     def fails(asked):
-        return reply("") if asked.path == "/health" else reply({"error": "oh"}, status=500)
+        return kind("vllm")(asked) if asked.method == "GET" else reply({"error": "oh"}, status=500)
 
     with arm("vllm", fails) as (target, _):
-        (heard,) = target.converse([Ask(request=request(), stream=False)])
+        (heard,) = target.converse([Ask(request=request(), stream=False)]).heard
 
     assert "500" in heard.refused
