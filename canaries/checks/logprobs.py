@@ -7,7 +7,7 @@ which the candidate tells nothing is no fault and no evidence: it is counted and
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...stats.design import rate_detectable, rate_draws
@@ -43,34 +43,26 @@ class Logprobs(Certain):
         if numbers is None:
             return not_observed(self.name, case)
         found = read(observed, numbers.logprobs)
-        refused, most = observed["refused"], limit(case, found)
-        lost = [end for end, arms in refused.items() if arms[CANDIDATE] and not arms[BASELINE]]
-        compared = _compared(found)
+        most, compared = limit(case, found), _compared(found)
         bad = [one for one in compared if not one.apart <= most]
+        misnamed = [one.slot for one in found if _misnamed(one, CANDIDATE) and not _misnamed(one, BASELINE)]
         plain, other = (_claims(found, turn) for turn in (BASELINE, CANDIDATE))
-        need = rate_draws(numbers.told_effect, miss=case.design.miss)
+        moved = spread(found)
+        short = rate_draws(numbers.told_effect, miss=case.design.miss) - len(compared)
         status, reason = Status.PASS, None
         summary = f"told of {len(compared)} places as plain decoding tells them, within {_logits(most)}"
-        misnamed = [one.slot for one in found if _misnamed(one, CANDIDATE) and not _misnamed(one, BASELINE)]
-        if lost:
-            status, reason = Status.FAIL, Reason.CORRECTNESS
-            summary = f"the candidate refuses logprobs by {' and '.join(lost)}, plain decoding does not"
-        elif spread(found) > case.suite.noise.unstable_above:
+        if lost := _lost(observed["refused"]):
+            status, reason, summary = Status.FAIL, Reason.CORRECTNESS, lost
+        elif moved > case.suite.noise.unstable_above:
             status, reason = Status.FAIL, Reason.BASELINE_UNSTABLE
-            summary = f"plain decoding's own logprobs differ by {spread(found):.2g} logits when asked again"
-        elif misnamed:
-            status, reason = Status.FAIL, Reason.CORRECTNESS
-            summary = f"{len(misnamed)} asks are told logprobs of other tokens than were emitted, first {misnamed[0]}"
-        elif bad:
-            status, reason = Status.FAIL, Reason.CORRECTNESS
-            summary = (
-                f"{len(bad)} of {len(compared)} places are told otherwise, by over {_logits(most)}, first {bad[0]}"
-            )
+            summary = f"plain decoding's own logprobs differ by {moved:.2g} logits when asked again"
+        elif wrong := _wrong(misnamed, bad, len(compared), most):
+            status, reason, summary = Status.FAIL, Reason.CORRECTNESS, wrong
         elif not plain:
             status, summary = Status.NOT_APPLICABLE, "plain decoding tells no logprobs"
-        elif len(compared) < need:
+        elif short > 0:
             status, reason = Status.INCONCLUSIVE, Reason.INCOMPLETE
-            summary = f"{need - len(compared)} more places are needed at which both arms tell logprobs; {summary}"
+            summary = f"{short} more places are needed at which both arms tell logprobs; {summary}"
         silent = (
             f"; greedily, the candidate tells of {other} tokens, plain decoding of {plain}" if other < plain else ""
         )
@@ -91,6 +83,19 @@ class Logprobs(Certain):
                 "told_by_candidate": other,
             },
         )
+
+
+def _lost(refused: Mapping[str, Mapping[str, str | None]]) -> str:
+    """Where the candidate alone refuses logprobs."""
+    lost = [end for end, arms in refused.items() if arms[CANDIDATE] and not arms[BASELINE]]
+    return f"the candidate refuses logprobs by {' and '.join(lost)}, plain decoding does not" if lost else ""
+
+
+def _wrong(misnamed: Sequence[Slot], bad: Sequence[Told], count: int, most: float) -> str:
+    """What is told otherwise."""
+    if misnamed:
+        return f"{len(misnamed)} asks are told logprobs of other tokens than were emitted, first {misnamed[0]}"
+    return f"{len(bad)} of {count} places are told otherwise, by over {_logits(most)}, first {bad[0]}" if bad else ""
 
 
 def _compared(found: Sequence[Asked]) -> list[Told]:
