@@ -138,7 +138,7 @@ def _aspects(plain: Said, other: Said) -> Iterator[tuple[str, str, str]]:
         yield "calls", _listed(plain.calls), _listed(other.calls)
     if plain.text != other.text:
         yield "text", plain.text, other.text
-    elif plain.tokens != other.tokens:
+    elif plain.tokens and other.tokens and plain.tokens != other.tokens:
         yield "tokens", _listed(plain.tokens), _listed(other.tokens)
     if plain.finish != other.finish:
         yield "finish", plain.finish, other.finish
@@ -203,9 +203,9 @@ def _unexercised(idle: set[str]) -> str:
 
 
 def _refusals(found: Sequence[Asked]) -> str:
-    """What both arms refuse, with the baseline's words; each form once."""
-    both = {one.slot.form: one.refused for one in found if one.refused[BASELINE]}
-    return "".join(f"; {form}: refused ({_words(refused[BASELINE])})" for form, refused in both.items())
+    """What plain decoding refuses, in its words; each form once."""
+    told = {one.slot.form: words for one in found if (words := one.refused[BASELINE] or one.refused[AGAIN])}
+    return "".join(f"; {form}: refused ({_words(words)})" for form, words in told.items())
 
 
 def _words(refused: str | None) -> str:

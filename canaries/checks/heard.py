@@ -43,7 +43,10 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """One answer. `finish` is the server's own word, `calls` are (name, arguments as text), `told` may have gaps."""
+    """One answer. `finish` is the server's own word, `calls` are (name, arguments as text), `told` may have gaps.
+
+    `tokens` are empty where their count is not the server's own: a stream may leave out ids of what no chunk shows.
+    """
 
     text: str
     finish: str
@@ -91,12 +94,13 @@ def read(observed: Mapping[str, Any], most: int) -> list[Asked]:
 
 
 def _said(answer: Mapping[str, Any], most: int) -> Said:
+    count, ids = answer["usage"]["completion_tokens"], answer["tokens"]
     return Said(
         text=answer["text"],
         finish=answer["finish"],
         calls=tuple((name, arguments) for name, arguments in answer["calls"]),
         usage=answer["usage"],
-        tokens=tuple(answer["tokens"]),
+        tokens=tuple(ids) if count in (None, len(ids), len(ids) + 1) else (),
         told=tuple(Row(token, _number(value), _best(best, most)) for token, value, best in answer["told"]),
     )
 

@@ -52,6 +52,12 @@ def test_miscounted_tokens_are_a_fault_of_the_counters():
     )
 
 
+def test_ids_that_a_stream_left_out_are_no_other_tokens():
+    finding = judged("chat", lambda chat: heard(chat, "tools stream")["answers"][0].update(tokens=[5, 0]))
+
+    assert finding.status is Status.PASS
+
+
 def tied(chat, *, gap, token=8, form="whole"):
     """Plain decoding nearly said `token` at the third place; the candidate says it."""
     for turn in (BASELINE, AGAIN):
