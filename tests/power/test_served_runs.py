@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import dialogues
 import httpx
@@ -27,6 +28,19 @@ def suite(tmp_path):
     (folder / "suite.toml").write_text(text.replace("batch = 1\n", "batch = 4\n"), encoding="utf-8")
     loader.freeze(folder, unreleased=True)
     return str(folder)
+
+
+CHAT = "[chat]\nprompts = 1\ntokens = 8\nbatch = 2\nlogprobs = 2\neffect = 0.9\ntold_effect = 0.9\n\n[required.server]"
+
+
+@pytest.fixture
+def chatty(suite):
+    """The same with questions by chat."""
+    settings = Path(suite) / "suite.toml"
+    text = settings.read_text(encoding="utf-8").replace("[required.server]", CHAT)
+    settings.write_text(text.replace('"answered"]', '"answered", "chat", "logprobs"]'), encoding="utf-8")
+    loader.freeze(Path(suite), unreleased=True)
+    return suite
 
 
 @pytest.fixture
@@ -147,6 +161,18 @@ def test_a_run_is_not_resumed_with_its_arms_launched_otherwise(run, tmp_path):
 
     assert status == 2
     assert "was recorded with another launching: 'together', not 'in turn'" in told
+@pytest.mark.usefixtures("chatty")
+def test_a_server_that_dies_of_chat_is_noted_and_the_record_goes_on(run, tmp_path):
+    config = write(tmp_path / "gate.toml", deadly=("top_logprobs", "0", str(tmp_path / "died")))
+    status, _, _ = run(config)
+    before = record.read(tmp_path / "run").observations
+
+    assert (status, run(config, "--resume")[0]) == (3, 1)
+    after = record.read(tmp_path / "run").observations
+    assert ("chat/lost" in before, "chat" in before, "chat" in after) == (True, False, True)
+    assert "was lost once, over chat" in (tmp_path / "run" / "summary.json").read_text(encoding="utf-8")
+
+
 
 
 def test_what_cannot_be_reached_writes_no_record(run, tmp_path):
