@@ -1,13 +1,14 @@
 """What people call: chat, streamed and whole, with tools and schemas, and the logprobs that both end points tell.
 
-Greedy, but for completions that are drawn. Every ask goes to the baseline, the candidate and the baseline again: one by
-one, then many under way at once. Words with which a server refuses an ask are kept in the place of its answers.
+Greedy, but for completions that are drawn. All is asked of the baseline, of the candidate and of the baseline again:
+one by one, then many under way at once. Words with which a server refuses an ask are kept in the place of its answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...engine.request import Sampling
@@ -99,19 +100,27 @@ def observe(context: Context, numbers: Chat) -> dict[str, Any]:
     asked = slots(context.suite)
     canaries = {canary.id: canary for canary in context.suite.canaries}
     asks = {slot: _ask(context, canaries[slot.canary], slot.form, numbers) for slot in asked}
-    refused = {}
+    firsts = {}
     for end, chat in (("chat", True), ("completions", False)):
         first = next((asks[slot] for slot in asked if _told(slot) and _by_chat(slot) == chat), None)
-        refused[end] = {arm: first and _refused(_arm(context, arm), first) for arm in (BASELINE, CANDIDATE)}
-        if any(refused[end].values()):
-            asks |= {slot: replace(asks[slot], logprobs=None) for slot in asked if _by_chat(slot) == chat}
-    found, drafted = [], dict[str, int | None]()
-    for group in _groups(asked, numbers.batch):
-        came = {turn: _arm(context, who).converse([asks[slot] for slot in group]) for turn, who in TURNS.items()}
-        form, more = group[0].form, came[CANDIDATE].drafted
-        drafted[form] = None if more is None else more + (drafted.get(form) or 0)
-        for place, slot in enumerate(group):
-            found.append(slot._asdict() | {turn: _heard(came[turn].heard[place]) for turn in TURNS})
+        firsts[end] = first
+    refused: dict[str, dict[str, str | None]] = {end: {} for end in firsts}
+    for arm in (CANDIDATE, BASELINE):
+        for end, first in firsts.items():
+            refused[end][arm] = _refused(_arm(context, arm), first) if first else None
+    for slot in asked:
+        if any(refused["chat" if _by_chat(slot) else "completions"].values()):
+            asks[slot] = replace(asks[slot], logprobs=None)
+    found, drafted = [slot._asdict() for slot in asked], dict[str, int | None]()
+    for turn, who in TURNS.items():  # one after the other: of servers launched in turn, one is up at a time
+        rows = iter(found)
+        for group in _groups(asked, numbers.batch):
+            came = _arm(context, who).converse([asks[slot] for slot in group])
+            for row, heard in zip(islice(rows, len(group)), came.heard, strict=True):
+                row[turn] = _heard(heard)
+            if turn == CANDIDATE:
+                form, more = group[0].form, came.drafted
+                drafted[form] = None if more is None else more + (drafted.get(form) or 0)
     return {"refused": refused, "drafted": drafted, "slots": found}
 
 

@@ -161,6 +161,8 @@ def test_a_run_is_not_resumed_with_its_arms_launched_otherwise(run, tmp_path):
 
     assert status == 2
     assert "was recorded with another launching: 'together', not 'in turn'" in told
+
+
 @pytest.mark.usefixtures("chatty")
 def test_a_server_that_dies_of_chat_is_noted_and_the_record_goes_on(run, tmp_path):
     config = write(tmp_path / "gate.toml", deadly=("top_logprobs", "0", str(tmp_path / "died")))
@@ -171,8 +173,6 @@ def test_a_server_that_dies_of_chat_is_noted_and_the_record_goes_on(run, tmp_pat
     after = record.read(tmp_path / "run").observations
     assert ("chat/lost" in before, "chat" in before, "chat" in after) == (True, False, True)
     assert "was lost once, over chat" in (tmp_path / "run" / "summary.json").read_text(encoding="utf-8")
-
-
 
 
 def test_what_cannot_be_reached_writes_no_record(run, tmp_path):
