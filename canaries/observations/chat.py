@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...engine.request import Sampling
@@ -99,24 +100,27 @@ def observe(context: Context, numbers: Chat) -> dict[str, Any]:
     asked = slots(context.suite)
     canaries = {canary.id: canary for canary in context.suite.canaries}
     asks = {slot: _ask(context, canaries[slot.canary], slot.form, numbers) for slot in asked}
-    refused = {}
+    firsts = {}
     for end, chat in (("chat", True), ("completions", False)):
         first = next((asks[slot] for slot in asked if _told(slot) and _by_chat(slot) == chat), None)
-        refused[end] = {arm: first and _refused(_arm(context, arm), first) for arm in (BASELINE, CANDIDATE)}
-        if any(refused[end].values()):
-            asks |= {slot: replace(asks[slot], logprobs=None) for slot in asked if _by_chat(slot) == chat}
-    groups = _groups(asked, numbers.batch)
-    order = sorted(TURNS, key=CANDIDATE.__ne__) if context.in_turn else [*TURNS]  # the candidate is up since `samples`
-    came = {
-        turn: [_arm(context, TURNS[turn]).converse([asks[slot] for slot in group]) for group in groups]
-        for turn in order
-    }
-    found, drafted = [], dict[str, int | None]()
-    for number, group in enumerate(groups):
-        form, more = group[0].form, came[CANDIDATE][number].drafted
-        drafted[form] = None if more is None else more + (drafted.get(form) or 0)
-        for place, slot in enumerate(group):
-            found.append(slot._asdict() | {turn: _heard(came[turn][number].heard[place]) for turn in TURNS})
+        firsts[end] = first
+    refused: dict[str, dict[str, str | None]] = {end: {} for end in firsts}
+    for arm in (CANDIDATE, BASELINE):
+        for end, first in firsts.items():
+            refused[end][arm] = _refused(_arm(context, arm), first) if first else None
+    for slot in asked:
+        if any(refused["chat" if _by_chat(slot) else "completions"].values()):
+            asks[slot] = replace(asks[slot], logprobs=None)
+    found, drafted = [slot._asdict() for slot in asked], dict[str, int | None]()
+    for turn, who in TURNS.items():  # one after the other: of servers launched in turn, one is up at a time
+        rows = iter(found)
+        for group in _groups(asked, numbers.batch):
+            came = _arm(context, who).converse([asks[slot] for slot in group])
+            for row, heard in zip(islice(rows, len(group)), came.heard, strict=True):
+                row[turn] = _heard(heard)
+            if turn == CANDIDATE:
+                form, more = group[0].form, came.drafted
+                drafted[form] = None if more is None else more + (drafted.get(form) or 0)
     return {"refused": refused, "drafted": drafted, "slots": found}
 
 

@@ -227,11 +227,10 @@ def test_logprobs_that_both_arms_refuse_are_no_evidence():
 
 
 class Moody(Engine):
-    """Ends every second answer in other words."""
+    """Counts the tokens of all answers so far."""
 
     def usage(self, body, answers):
-        self.turn = not getattr(self, "turn", False)
-        return super().usage(body, answers) | {"completion_tokens": 60 + self.turn}
+        return super().usage(body, answers) | {"completion_tokens": self.emitted}
 
 
 def test_a_baseline_that_is_not_itself_is_blamed_itself():

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import groupby
 
 import chats
 import pytest
@@ -20,14 +21,15 @@ class Arm:
 
     eos = (0,)
 
-    def __init__(self, refuses=lambda ask: None):
-        self.refuses, self.calls = refuses, []
+    def __init__(self, refuses=lambda ask: None, order=None):
+        self.refuses, self.calls, self.order = refuses, [], [] if order is None else order
 
     def encode(self, messages):
         return 5, 6
 
     def converse(self, asks):
         self.calls.append(list(asks))
+        self.order.append(self)
         return Conversed([self.heard(ask) for ask in asks], 3)
 
     def heard(self, ask):
@@ -67,6 +69,13 @@ def test_every_slot_is_asked_of_the_candidate_once_and_of_the_baseline_twice():
     assert {1, 2} == {len(call) for call in candidate.calls}
     assert found["drafted"]["whole"] == 3 * 3  # two calls alone, one in company
     assert all(len({ask.stream for ask in call}) == 1 for call in candidate.calls)
+
+
+def test_an_arm_is_asked_all_before_the_other_so_that_servers_launched_in_turn_change_seldom():
+    order = []
+    _, baseline, candidate = made(Arm(order=order), Arm(order=order))
+
+    assert [arm for arm, _ in groupby(order)] == [candidate, baseline, candidate, baseline]
 
 
 def test_an_ask_is_what_its_form_says():
