@@ -16,7 +16,7 @@
         ├── PortTaken           something already listens where a server should be launched
         ├── Died                a server that we launched ended by itself
         │                       findings: the engine took the request and answered what no server may answer
-        └── BrokenAnswer
+        └── AtFault
             ├── Garbled         not JSON, not UTF-8, half an event, fields of the wrong type
             ├── Unfinished      the answer ended in good order without a finish reason
             ├── Lacking         ids, logprobs or usage that the server offers are missing in one answer
@@ -92,31 +92,31 @@ class Died(ServerError):
     """A launched server ended by itself; the message ends with the last lines of its log."""
 
 
-class BrokenAnswer(ServerError):
+class AtFault(ServerError):
     """The engine took the request and answered what no server may answer."""
 
     finding = True
 
 
-class Garbled(BrokenAnswer):
+class Garbled(AtFault):
     """The answer cannot be read."""
 
 
-class Unfinished(BrokenAnswer):
+class Unfinished(AtFault):
     """The answer ended in good order without a finish reason."""
 
 
-class Lacking(BrokenAnswer):
+class Lacking(AtFault):
     """Something that was asked for, and that the server offers, is not in the answer."""
 
 
-class TextDiffers(BrokenAnswer):
+class TextDiffers(AtFault):
     """The ids of an answer do not decode to its text."""
 
 
-class DiedOf(BrokenAnswer):
+class DiedOf(AtFault):
     """The server answered before a question and no longer after it."""
 
 
-class RanBackwards(BrokenAnswer):
+class RanBackwards(AtFault):
     """A counter went down within one window."""

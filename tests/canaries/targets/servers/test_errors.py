@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from draftgate.canaries.errors import TargetUnavailable
 from draftgate.canaries.targets.servers import errors
-from draftgate.canaries.targets.servers.errors import BrokenAnswer, ServerError
+from draftgate.canaries.targets.servers.errors import AtFault, ServerError
 
 
 def every(kind):
@@ -12,7 +12,7 @@ def every(kind):
 
 
 def test_what_the_engine_answered_is_a_finding_and_the_way_to_it_is_none():
-    assert {kind.__name__ for kind in every(ServerError) if kind.finding} == {k.__name__ for k in every(BrokenAnswer)}
+    assert {kind.__name__ for kind in every(ServerError) if kind.finding} == {k.__name__ for k in every(AtFault)}
     assert {kind.exit_status for kind in every(ServerError)} == {TargetUnavailable.exit_status}
 
 
