@@ -19,7 +19,7 @@ from .errors import DiedOf, Hung, ServerError, Unauthorised, Untrusted
 from .server import Server
 from .texts import check_text
 
-_TOKENS = 8
+_TOKENS, _CALL = 8, 64  # of an answer, and of one that is to hold a whole call
 _TEXT = "The cat sat. The cat sat. The cat"  # every model goes on with words
 _IDS = (5, 6, 7, 5, 6)  # small ids are in every vocabulary
 _SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
@@ -71,7 +71,8 @@ def _answered(server: Server, name: str, question: Callable[[Server], str | _No]
 
 def _ask(server: Server, **asked: object) -> list[Answer]:
     """The answers to one small ask; what it asks for replaces a greedy request of a few tokens by ids."""
-    request = Request(name="probe", prompt=_IDS, max_tokens=_TOKENS, **asked.pop("request", {}))  # type: ignore[arg-type]
+    small = {"name": "probe", "prompt": _IDS, "max_tokens": _TOKENS}
+    request = Request(**small | asked.pop("request", {}))  # type: ignore[operator]
     return server.ask([Ask(request=request, **asked)])[0]  # type: ignore[arg-type]
 
 
@@ -174,7 +175,8 @@ def _chat(server: Server) -> str | _No:
 
 def _tools(server: Server) -> str | _No:
     named = {"type": "function", "function": {"name": "look"}}
-    (answer,) = _ask(server, messages=_HELLO, stream=False, tools=(_TOOL,), tool_choice=named)
+    room = {"max_tokens": _CALL}
+    (answer,) = _ask(server, messages=_HELLO, stream=False, tools=(_TOOL,), tool_choice=named, request=room)
     return f"calls {answer.tool_calls[0]['name']!r}" if answer.tool_calls else _No("no call in the answer")
 
 
