@@ -49,9 +49,9 @@ def test_a_server_that_dies_of_a_question_is_not_asked_the_next(engines):
 
 
 def test_every_column_is_an_arm_of_an_example(engines):
-    assert {example for example, _ in engines.REAL.values()} == {
-        path.stem for path in (ROOT / "examples").glob("*.toml")
-    }
+    same = {"smollm2"}  # llama.cpp with another model: it offers what the others do
+    examples = {path.stem for path in (ROOT / "examples").glob("*.toml")}
+    assert {example for example, _ in engines.REAL.values()} == examples - same
     assert {arm for _, arm in engines.REAL.values()} == {"baseline", "candidate"}
 
 

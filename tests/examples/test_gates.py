@@ -14,6 +14,7 @@ GATES = sorted((ROOT / "examples").glob("*.toml"))
 @pytest.fixture(params=GATES, ids=lambda path: path.stem)
 def gate(request, monkeypatch):
     monkeypatch.setenv("DRAFTGATE_SERVERS", "/opt/servers")
+    monkeypatch.setenv("SMOLLM2_TYPE", "BF16")
     return request.param
 
 
@@ -38,7 +39,8 @@ def test_both_arms_are_launched_alike_but_for_speculation(gate):
 
 
 def test_each_says_how_it_is_run(gate):
-    assert f"draftgate run core --config examples/{gate.name}\n" in gate.read_text(encoding="utf-8")
+    suite = "fewshot" if gate.stem == "smollm2" else "core"
+    assert f"draftgate run {suite} --config examples/{gate.name}\n" in gate.read_text(encoding="utf-8")
 
 
 def test_without_the_folder_it_is_one_line(gate, monkeypatch):

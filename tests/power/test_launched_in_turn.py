@@ -93,10 +93,11 @@ def test_an_honest_server_passes_and_its_speed_names_the_launches(run, tmp_path)
     assert found["greedy-1", "speed"]["summary"].endswith("over 7 pairs, launched in turn, 2 launches each")
     assert "7 pairs, cell greedy-1, launched in turn, 2 launches each" in told
     blocks = [f"{cell}/block/{block}" for block in range(4) for cell in ("greedy-1", "topp-8")]
-    assert ["configuration", *blocks, "greedy-1/replays", "topp-8/replays", "topp-8/samples"] == list(seen.observations)
+    rest = ["greedy-1/replays", "topp-8/replays", "topp-8/samples", "chat"]
+    assert ["configuration", *blocks, *rest] == list(seen.observations)
     logs = {path.stem: path.read_text(encoding="utf-8") for path in (tmp_path / "run" / "logs").iterdir()}
-    assert {"baseline": 3, "candidate": 4} == {arm: log.count("ready") for arm, log in logs.items()}
-    # that is B to be known, A B B A, and B A for the sampled answers
+    assert {"baseline": 5, "candidate": 6} == {arm: log.count("ready") for arm, log in logs.items()}
+    # that is B to be known, A B B A, B A for the sampled answers, and B A B A for chat
 
 
 def test_a_draft_that_is_kept_unseen_is_held(run, tmp_path):
