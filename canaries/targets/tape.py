@@ -95,8 +95,10 @@ def _parsed(path: Path, line: bytes, sha256: str) -> Tape:
     try:
         document = documents.decode(line)
         schema = document["tape"]
-        if schema == SCHEMA:
-            return Tape(made=document["made"], arm=document["arm"], calls=document["calls"], sha256=sha256)
     except (ValueError, LookupError, TypeError):
         raise UsageError(f"{path} is no kept baseline; {AGAIN}") from None
-    raise UsageError(f"{path} is a tape of schema {schema}, this version reads {SCHEMA}; {AGAIN}")
+    if schema != SCHEMA:
+        raise UsageError(f"{path} is a tape of schema {schema}, this version reads {SCHEMA}; {AGAIN}")
+    if wrong := documents.complaint(document, "tape"):
+        raise UsageError(f"{path} is no kept baseline ({wrong}); {AGAIN}")
+    return Tape(made=document["made"], arm=document["arm"], calls=document["calls"], sha256=sha256)
