@@ -45,6 +45,14 @@ def test_a_folder_that_is_not_there_is_found_before_anything_is_asked(tmp_path):
         tape.check(tmp_path / "none" / "a.tape")
 
 
+def test_a_name_that_is_too_long_is_found_before_anything_is_asked(tmp_path):
+    with pytest.raises(OutputUnwritable, match="cannot be written"):
+        tape.check(tmp_path / ("a" * 245))
+    tape.check(tmp_path / "a.tape")
+
+    assert not [*tmp_path.iterdir()]
+
+
 def resealed(document):
     data = documents.encode(document)
     return data + documents.encode({"sha256": digest(data)})
