@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 import traceback
 from contextlib import nullcontext, redirect_stdout
@@ -40,10 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from .canaries.options import default_out
+    from .canaries.options import default_out, stop_as_by_hand
     from .canaries.record import check_folder
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop asked for politely leaves a record to resume
+    stop_as_by_hand()  # so that a record is left to resume, and no server that was launched
     if options.record_baseline:
         return _keep(options)
     options.out = options.out or default_out(options)

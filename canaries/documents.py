@@ -68,9 +68,14 @@ def complaint(document: Any, schema: str) -> str | None:
     return f"{error.json_path}: {_short(error.message)}" if error else None
 
 
+def partial_of(path: Path) -> Path:
+    """Where this process puts what will stand at `path`, until it is whole."""
+    return path.with_name(f".{path.name}.{os.getpid()}.partial")
+
+
 def write(path: Path, data: bytes) -> None:
     """All of `data` stands at `path`, or what stood there before; never a part. Raises OutputUnwritable."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = partial_of(path)
     try:
         with partial.open("wb") as file:
             file.write(data)

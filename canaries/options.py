@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import signal
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,6 +36,13 @@ def run(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="keep the baseline's answers and judge nothing; later: --baseline replay:file=FILE",
     )
+
+
+def stop_as_by_hand() -> None:
+    """A stop asked for politely, or a terminal that is gone, is as Ctrl-C; what is ignored (`nohup`) stays ignored."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
 
 
 def default_out(options: argparse.Namespace) -> Path:

@@ -12,6 +12,7 @@ from .checks.base import entry
 from .checks.law import own_batch_tokens, row_draws, table_draws
 from .checks.registry import ledger
 from .checks.samples import draws_needed
+from .errors import RecordBroken
 from .observations import blocks, chat, conversation, laws, own_batch, pairs, replays, samples, variants
 from .observations.context import Context
 from .observations.pairs import BASELINE, CANDIDATE
@@ -85,9 +86,15 @@ def _samples(context: Context, *, alone: bool) -> Iterator[Step]:
 
 
 def noise_in(made: Mapping[str, Any], cell: Cell) -> float | None:
-    """The noise of plain decoding that the cell's replays have measured; None where they were not made before."""
-    replayed = made.get(f"{cell.name}/replays", {})
-    return max(replayed["noise"]["logits"].values()) if "noise" in replayed else None
+    """The noise of plain decoding that the cell's replays have measured; None where they were not made before.
+
+    Raises RecordBroken where a pass of plain decoding has no number.
+    """
+    measured = made.get(f"{cell.name}/replays", {}).get("noise", {"logits": {}})["logits"]
+    for shape in (shape for shape, value in measured.items() if value is None):
+        told = f"{cell.name}/replays tells no noise of plain decoding ({shape})"
+        raise RecordBroken(f"{told}; run again with another --out, and record again a baseline that was kept")
+    return max(measured.values(), default=None)
 
 
 def upon(before: Mapping[str, Any], compute: Callable[[Mapping[str, Any]], Any]) -> Any:

@@ -92,7 +92,8 @@ def _received(answer: Connection, key: str, process: ForkProcess) -> Made:
 
 
 def _work(sender: Connection, compute: Compute) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers
+    for number in (signal.SIGINT, signal.SIGHUP):  # they reach the whole group; the parent ends its workers
+        signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:

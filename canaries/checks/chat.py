@@ -59,7 +59,7 @@ class Chat(Certain):
             return self._finding(case, Status.FAIL, Reason.BASELINE_UNSTABLE, words)
         lost = [one for one in found if one.refused[CANDIDATE] and not (one.refused[BASELINE] or one.refused[AGAIN])]
         unsteady = [odd for one in found for odd in _odd(case.suite, one, AGAIN, known, most)]
-        shaky = {odd.slot for odd in unsteady if odd.fork != Fork.TIED}
+        shaky = {odd.slot for odd in unsteady if odd.fork != Fork.TIED} | {one.slot for one in found if _fickle(one)}
         odd = [odd for one in found if one.slot not in shaky for odd in _odd(case.suite, one, CANDIDATE, known, most)]
         bad, undecided = ([one for one in odd if one.fork == fork] for fork in (Fork.APART, Fork.OPEN))
         left = {one.slot for one in (*odd, *unsteady)}
@@ -67,7 +67,8 @@ class Chat(Certain):
             FORMS[one.slot.form].sort
             for one in found
             if one.slot not in left
-            for _ in zip(one.answers[BASELINE], one.answers[CANDIDATE], strict=False)  # a refusal has none
+            for plain, _ in zip(one.answers[BASELINE], one.answers[CANDIDATE], strict=False)  # a refusal has none
+            if plain.shown  # of an answer with nothing in it there is nothing to be wrong
         )
         ties = {one.slot for one in odd} - {one.slot for one in (*bad, *undecided)}
         idle = _idle(observed["drafted"], found)
@@ -118,6 +119,12 @@ def _decided(
     if short:
         return Status.INCONCLUSIVE, Reason.INCOMPLETE, f"{short}; "
     return Status.PASS, None, ""
+
+
+def _fickle(one: Asked) -> bool:
+    """Whether plain decoding refused once and answered once, so that no answer of the candidate was judged."""
+    unjudged = one.refused[BASELINE] or one.refused[CANDIDATE]
+    return bool(unjudged) and bool(one.refused[BASELINE]) != bool(one.refused[AGAIN])
 
 
 def _odd(suite: Suite, one: Asked, turn: str, known: dict[Slot, Said], most: float) -> Iterator[Odd]:
@@ -184,10 +191,12 @@ def _told(counts: Counter[str], ties: int, found: Sequence[Asked]) -> str:
     near = f", {ties} asks answered otherwise at near ties" if ties else ""
     offered = [one for one in found if FORMS[one.slot.form].sort == TOOLS and one.answers[BASELINE]]
     silent = offered and not any(said.calls for one in offered for said in one.answers[BASELINE])
+    empty = sum(not all(said.shown for said in one.answers[BASELINE]) for one in found)
+    nothing = f"; to {empty} asks plain decoding says nothing" if empty else ""
     calls = "; offered tools, plain decoding answers with text only" if silent else ""
     streams = _streams(found)
     own = f"; plain decoding's own streams differ from its whole answers in {streams} asks" if streams else ""
-    return f"{sum(counts.values())} answers are plain decoding's ({each}){near}{calls}{own}{_refusals(found)}"
+    return f"{sum(counts.values())} answers are plain decoding's ({each}){near}{nothing}{calls}{own}{_refusals(found)}"
 
 
 def _idle(drafted: Mapping[str, int | None], found: Sequence[Asked]) -> set[str]:

@@ -56,6 +56,11 @@ class Said:
     told: tuple[Row, ...]
 
     @property
+    def shown(self) -> bool:
+        """Whether a caller has anything of it: text, or a call."""
+        return bool(self.text or self.calls)
+
+    @property
     def rows(self) -> tuple[Row, ...]:
         """A row for every token, but perhaps for the end of the sequence; none where some token has no row."""
         count = len(self.tokens) or self.usage["completion_tokens"]
@@ -196,12 +201,14 @@ def _tie(row: Row, token: Token | None, most: float) -> Fork:
     if not row.best:
         return Fork.OPEN
     own = row.best.get(row.token, row.logprob)
-    if token is not None and token in row.best:
+    if token is None:
+        behind = row.gap  # which of the listed ones is the end is not told
+    elif token in row.best:
         behind = own - row.best[token]
     elif own - min(row.best.values()) > most:  # not listed, so no better than the last
         behind = own - min(row.best.values())
     else:
-        behind = row.gap if token is None else math.nan
+        behind = math.nan
     return Fork.OPEN if math.isnan(behind) else Fork.TIED if behind <= most else Fork.APART
 
 

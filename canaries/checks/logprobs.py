@@ -1,7 +1,7 @@
 """Logprobs: what the candidate tells of a token and of the best ones beside it is what plain decoding tells.
 
 Held against each other at places before which both arms emitted the same tokens, within the measured noise. A place of
-which the candidate tells nothing is no fault and no evidence: it is counted and told.
+which the candidate tells nothing, or less than plain decoding, is no fault and no evidence: it is counted and told.
 """
 
 from __future__ import annotations
@@ -27,6 +27,12 @@ class Told(NamedTuple):
     other: Row
     apart: float
 
+    @property
+    def full(self) -> bool:
+        """Whether the candidate tells what plain decoding tells here: the token's own value, and as many best ones."""
+        valued = math.isnan(self.plain.logprob) or not math.isnan(self.other.logprob)
+        return valued and len(self.other.best) >= len(self.plain.best)
+
     def __str__(self) -> str:
         return f"token {self.at} of {self.slot}: {_row(self.other)}, plain decoding {_row(self.plain)}"
 
@@ -48,7 +54,8 @@ class Logprobs(Certain):
         misnamed = [one.slot for one in found if _misnamed(one, CANDIDATE) and not _misnamed(one, BASELINE)]
         plain, other = (_claims(found, turn) for turn in (BASELINE, CANDIDATE))
         moved = spread(found)
-        short = rate_draws(numbers.told_effect, miss=case.design.miss) - len(compared)
+        full = sum(one.full for one in compared)
+        short = rate_draws(numbers.told_effect, miss=case.design.miss) - full
         status, reason = Status.PASS, None
         summary = f"told of {len(compared)} places as plain decoding tells them, within {_logits(most)}"
         if lost := _lost(observed["refused"]):
@@ -63,9 +70,7 @@ class Logprobs(Certain):
         elif short > 0:
             status, reason = Status.INCONCLUSIVE, Reason.INCOMPLETE
             summary = f"{short} more places are needed at which both arms tell logprobs; {summary}"
-        silent = (
-            f"; greedily, the candidate tells of {other} tokens, plain decoding of {plain}" if other < plain else ""
-        )
+        silent = _silent(other, plain) + _partly(len(compared) - full)
         return Finding(
             check=self.name,
             cell=case.cell.name,
@@ -73,7 +78,7 @@ class Logprobs(Certain):
             reason=reason,
             summary=summary + silent,
             reproduce=tuple(dict.fromkeys(slot.canary for slot in (*misnamed, *(one.slot for one in bad)))),
-            seen=_seen(len(compared), most, case.design.miss),
+            seen=_seen(full, most, case.design.miss),
             figures={
                 "places": len(compared),
                 "other": len(bad),
@@ -96,6 +101,14 @@ def _wrong(misnamed: Sequence[Slot], bad: Sequence[Told], count: int, most: floa
     if misnamed:
         return f"{len(misnamed)} asks are told logprobs of other tokens than were emitted, first {misnamed[0]}"
     return f"{len(bad)} of {count} places are told otherwise, by over {_logits(most)}, first {bad[0]}" if bad else ""
+
+
+def _silent(other: int, plain: int) -> str:
+    return f"; greedily, the candidate tells of {other} tokens, plain decoding of {plain}" if other < plain else ""
+
+
+def _partly(places: int) -> str:
+    return f"; at {places} places the candidate tells less than plain decoding, which is no evidence" if places else ""
 
 
 def _compared(found: Sequence[Asked]) -> list[Told]:

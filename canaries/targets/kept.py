@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...engine.request import Generation, Request
-from ..contracts import Replay, Shape, Watched
+from ..contracts import KEPT, Replay, Shape, Watched
 from ..errors import RecordBroken
-from .recording import asked, first, scored
+from .recording import NEVER_KEPT, asked, first, scored
 from .tape import AGAIN, Tape, key
 
 
@@ -41,7 +42,7 @@ class Kept:
         return cls(
             tape=tape,
             **{name: arm[name] for name in ("name", "kind", "guarantee")},
-            capabilities=frozenset(arm["capabilities"]),
+            capabilities=frozenset(arm["capabilities"]) - NEVER_KEPT | {KEPT},
             unseen=tuple(arm["unseen"]),
             eos=tuple(arm["eos"]),
         )
@@ -53,28 +54,32 @@ class Kept:
 
     def encode(self, messages: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
         """Prompt ids of a conversation of the suite."""
-        return tuple(self._told(key("encode", messages), "a prompt"))
+        with self._reading("a prompt"):
+            return tuple(self._told(key("encode", messages), "a prompt"))
 
     def check(self, request: Request) -> None:
         """Nothing: it was checked when it was recorded."""
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
         """The answers, as they came."""
-        return [Generation.from_json(one) for one in self._told(asked("generate", requests), "answers")]
+        with self._reading("answers"):
+            return _answers(requests, self._told(asked("generate", requests), "answers"))
 
     def watch(self, requests: Sequence[Request]) -> Watched:
         """The answers with the clock and the counters of then."""
-        told = self._told(asked("watch", requests), "answers")
-        return Watched(told["wall"], [Generation.from_json(one) for one in told["generations"]], told["counters"])
+        with self._reading("answers"):
+            told = self._told(asked("watch", requests), "answers")
+            return Watched(told["wall"], _answers(requests, told["generations"]), told["counters"])
 
     def score(
         self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float
     ) -> list[Replay]:
         """What was scored; of another answer what is known of it, and NaN."""
-        return [
-            self._scored(scored(request, width), tuple(answer), slack)
-            for request, answer in zip(requests, answers, strict=True)
-        ]
+        with self._reading("scores"):
+            return [
+                self._scored(scored(request, width), tuple(answer), slack)
+                for request, answer in zip(requests, answers, strict=True)
+            ]
 
     def _scored(self, name: str, answer: tuple[int, ...], slack: float) -> Replay:
         rows = self.tape.calls.get(name, [])
@@ -89,16 +94,20 @@ class Kept:
     def shapes(self, widths: Sequence[int]) -> tuple[Shape, ...]:
         """Those that were measured, whatever widths a candidate has."""
         del widths
-        return tuple(Shape(*shape) for shape in self._told(key("shapes"), "the noise"))
+        with self._reading("the noise"):
+            yardstick, other, *more = (Shape(*shape) for shape in self._told(key("shapes"), "the noise"))
+            return yardstick, other, *more
 
     def next_law(self, requests: Sequence[Request]) -> list[Mapping[int, float] | None]:
         """The laws that were told; None where none was asked for."""
-        told = [self._turn(name, self.tape.calls.get(name, [])) for name in map(first, requests)]
-        return [None if law is None else {int(token): float(mass) for token, mass in law} for law in told]
+        with self._reading("laws"):
+            told = [self._turn(name, self.tape.calls.get(name, [])) for name in map(first, requests)]
+            return [None if law is None else {int(token): float(mass) for token, mass in law} for law in told]
 
     def configuration(self) -> dict[str, Any]:
         """All that the baseline reported of itself."""
-        return dict(self._told(key("configuration"), "its configuration"))
+        with self._reading("its configuration"):
+            return dict(self._told(key("configuration"), "its configuration"))
 
     def _turn(self, name: str, told: Sequence[Any]) -> Any:
         """The next of several answers to one thing; None where it was never asked."""
@@ -116,6 +125,22 @@ class Kept:
                 f"the kept baseline, of draftgate {version}, was never asked for {what} of these; {AGAIN}"
             )
         return told
+
+    @contextmanager
+    def _reading(self, what: str) -> Iterator[None]:
+        """Raises RecordBroken where what is on the tape has another shape than what is recorded."""
+        try:
+            yield
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            told = f"tells {what} that cannot be read ({type(error).__name__}: {error})"
+            raise RecordBroken(
+                f"the kept baseline, of draftgate {self.tape.made['draftgate']}, {told}; {AGAIN}"
+            ) from None
+
+
+def _answers(requests: Sequence[Request], told: Sequence[Any]) -> list[Generation]:
+    """One answer to each request. Raises what `Generation.from_json` does, and ValueError for more or fewer."""
+    return [Generation.from_json(one) for _, one in zip(requests, told, strict=True)]
 
 
 def _replay(told: Mapping[str, Sequence[Any]]) -> Replay:

@@ -13,6 +13,8 @@ from .tape import key
 if TYPE_CHECKING:
     from ..contracts import Telling
 
+NEVER_KEPT = frozenset({"forks", "chat"})  # what a baseline that is on a tape cannot do, whatever the one asked could
+
 
 @dataclass(frozen=True, kw_only=True)
 class Recorder:
@@ -42,7 +44,7 @@ class Recorder:
     @property
     def capabilities(self) -> frozenset[str]:
         """The baseline's, all in this process: what a fork is told is not written down."""
-        return self.inner.capabilities - {"forks", "chat"} | {KEPT}
+        return self.inner.capabilities - NEVER_KEPT | {KEPT}
 
     @property
     def unseen(self) -> tuple[str, ...]:

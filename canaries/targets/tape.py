@@ -6,7 +6,6 @@ The first line is the document, the second its sha256. Knows what stands where; 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -59,8 +58,8 @@ def check(path: Path) -> None:
     if os.path.lexists(path):
         raise ExistingRun(f"{path} is there already, and a kept baseline is never overwritten; name another file")
     try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
+        documents.partial_of(path).touch(exist_ok=False)  # by the name that `write` takes: it may be too long
+        documents.partial_of(path).unlink()
     except OSError as error:
         raise OutputUnwritable(f"{path} cannot be written ({error.strerror}); name a file in a folder") from error
 
@@ -95,8 +94,10 @@ def _parsed(path: Path, line: bytes, sha256: str) -> Tape:
     try:
         document = documents.decode(line)
         schema = document["tape"]
-        if schema == SCHEMA:
-            return Tape(made=document["made"], arm=document["arm"], calls=document["calls"], sha256=sha256)
     except (ValueError, LookupError, TypeError):
         raise UsageError(f"{path} is no kept baseline; {AGAIN}") from None
-    raise UsageError(f"{path} is a tape of schema {schema}, this version reads {SCHEMA}; {AGAIN}")
+    if schema != SCHEMA:
+        raise UsageError(f"{path} is a tape of schema {schema}, this version reads {SCHEMA}; {AGAIN}")
+    if wrong := documents.complaint(document, "tape"):
+        raise UsageError(f"{path} is no kept baseline ({wrong}); {AGAIN}")
+    return Tape(made=document["made"], arm=document["arm"], calls=document["calls"], sha256=sha256)

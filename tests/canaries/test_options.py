@@ -1,6 +1,7 @@
 """What a run takes on the command line, and how an interrupted one goes on."""
 
 import argparse
+import signal
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,20 @@ def test_what_is_parsed_is_what_a_run_and_a_recording_take():
     assert set(options.RUN_OPTIONS) | {"record_baseline"} == set(asked)
     assert (asked["suite"], asked["seed"], asked["record_baseline"]) == ("smoke", 3, Path("a.tape"))
     assert parsed().suite == "core"
+
+
+def test_a_terminal_that_is_gone_stops_a_run_unless_that_was_to_be_ignored():
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        options.stop_as_by_hand()
+        assert {*map(signal.getsignal, before)} == {signal.default_int_handler}
+
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as `nohup` does
+        options.stop_as_by_hand()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_a_folder_is_named_by_the_suite_and_a_resumed_one_by_the_user():

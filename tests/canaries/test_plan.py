@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import dialogues
+import pytest
 import sampled
 from arms import context, smoke
 
 from draftgate.canaries import documents
+from draftgate.canaries.errors import RecordBroken
 from draftgate.canaries.observations.context import Context
 from draftgate.canaries.plan import noise_in, plan
 from draftgate.canaries.targets.reference import ReferenceTarget
@@ -129,3 +131,7 @@ def test_noise_that_was_measured_is_not_measured_again():
     assert 0.5 == noise_in({"sampled/replays": {"noise": {"logits": {"again": 0.5, "alone": 0.1}}}}, sampled.CELL)
     assert noise_in({"sampled/replays": {"broken": {}}}, sampled.CELL) is None
     assert noise_in({}, sampled.CELL) is None
+    with pytest.raises(
+        RecordBroken, match=r"sampled/replays tells no noise of plain decoding \(alone\); run again with"
+    ):
+        noise_in({"sampled/replays": {"noise": {"logits": {"again": 0.5, "alone": None}}}}, sampled.CELL)

@@ -36,6 +36,7 @@ _OWN = {
     "candidate": {"draft_length": "how many tokens it drafts in a round, at most"},
 }
 _OPTIONAL = ("model", "tokenizer", "key_env", "ca_file", "launch")
+_NUMBERS = ("deadline_s", "concurrency", "logprobs", "draft_length")
 _LAUNCH_NEEDED = {"argv": "the command as a list", "limit_s": "seconds until it must be ready", "grace_s": "seconds to stop in"}  # fmt: skip  # noqa: E501
 _LAUNCH_OPTIONAL = ("env", "ready", "stop")
 _STOPS = ("SIGTERM", "SIGINT", "SIGQUIT")
@@ -79,6 +80,9 @@ def read(path: Path, roles: Sequence[str] = ARMS) -> dict[str, ArmConfig]:
 
 def of_specs(named: Mapping[str, TargetSpec]) -> dict[str, ArmConfig]:
     """Both arms as the command line names them: servers that run already. Raises UsageError."""
+    for role, spec in named.items():
+        if told := spec.options.get("server"):
+            raise UsageError(f"--{role} {spec.name} has server={told} too; leave server out, its name stands in front")
     return {
         role: _arm(_Table(f"--{role} {spec.name}", {"server": spec.name, **_values(spec.options)}), _OWN[role])
         for role, spec in named.items()
@@ -87,7 +91,9 @@ def of_specs(named: Mapping[str, TargetSpec]) -> dict[str, ArmConfig]:
 
 def _values(options: Mapping[str, str]) -> dict[str, Any]:
     """Options as TOML would have them: numbers, and ids joined by `+`; all else is text."""
-    numbers: dict[str, Any] = {key: int(text) if WHOLE.fullmatch(text) else text for key, text in options.items()}
+    numbers: dict[str, Any] = {
+        key: int(text) if key in _NUMBERS and WHOLE.fullmatch(text) else text for key, text in options.items()
+    }
     if DECIMAL.fullmatch(options.get("deadline_s", "")):
         numbers["deadline_s"] = float(options["deadline_s"])
     ids = options.get("eos", "").split("+")
@@ -117,14 +123,14 @@ class _Table:
     def get(self, key: str, good: Callable[[Any], bool], choice: str, default: Any = None) -> Any:
         """The value of `key`. Raises UsageError, naming the choice, where it is not good."""
         value = self.values.get(key, default)
-        if value is not default and not good(value):
+        if key in self.values and not good(value):
             raise UsageError(f"{self.where}: {key} is {value!r}; give {choice}")
         return value
 
 
 def _arm(table: _Table, own: Mapping[str, str]) -> ArmConfig:
     table.keys({**_NEEDED, **own}, _OPTIONAL)
-    server = table.get("server", lambda v: v in APIS, "one of " + ", ".join(APIS))
+    server = table.get("server", lambda v: _text(v) and v in APIS, "one of " + ", ".join(APIS))
     ca_file = table.get("ca_file", _certificates, "a file of certificates in PEM")
     variable = table.get("key_env", lambda v: _text(v) and v.isidentifier(), "the name of an environment variable")
     connection = Connection(

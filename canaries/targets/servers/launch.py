@@ -162,7 +162,8 @@ def _held() -> Iterator[None]:
         yield
         return
     told: list[int] = []
-    before = {number: signal.signal(number, lambda n, _: told.append(n)) for number in (signal.SIGINT, signal.SIGTERM)}
+    held = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, lambda n, _: told.append(n)) for number in held}
     try:
         yield
     finally:

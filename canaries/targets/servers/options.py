@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ...options import stop_as_by_hand
 from .templates import NAMES, template
 
 
@@ -31,7 +31,7 @@ def _doctor(options: argparse.Namespace) -> int:
     from ...report.terminal import show_choices
     from . import doctor
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop asked for politely stops what was launched
+    stop_as_by_hand()  # so that what was launched is stopped
     rows = doctor.rows(options.config)
     if options.json:
         sys.stdout.write(json.dumps(rows, indent=1) + "\n")

@@ -99,6 +99,31 @@ def test_a_baseline_that_answers_otherwise_when_asked_again_is_no_yardstick():
     assert (finding.status, finding.reason) == (Status.FAIL, Reason.BASELINE_UNSTABLE)
 
 
+TOOLS = ("tools", "tools stream", "named tool")
+
+
+def test_a_baseline_that_refuses_once_and_answers_once_is_no_yardstick():
+    def refused(*turns):
+        return lambda chat: [refuse(one[t]) for one in chat["slots"] if one["form"] in TOOLS for t in turns]
+
+    for turns in ((BASELINE,), (AGAIN, CANDIDATE)):
+        finding = judged("chat", refused(*turns))
+        assert (finding.status, finding.reason) == (Status.FAIL, Reason.BASELINE_UNSTABLE)
+        assert finding.summary.startswith("plain decoding answers 12 asks otherwise when asked again")
+
+
+@pytest.mark.parametrize("forms", [TOOLS, tuple(FORMS)])
+def test_answers_in_which_nothing_is_said_are_no_evidence(forms):
+    def hollow(chat):
+        for answer in every(chat, BASELINE, AGAIN, CANDIDATE, forms=forms):
+            answer.update(text="", calls=[])
+
+    finding = judged("chat", hollow)
+    assert (finding.status, finding.reason) == (Status.INCONCLUSIVE, Reason.INCOMPLETE)
+    assert "more answers with tools" in finding.summary
+    assert " asks plain decoding says nothing" in finding.summary
+
+
 def test_a_feature_that_the_candidate_alone_refuses_was_lost():
     finding = judged("chat", lambda chat: refuse(heard(chat, "schema")))
 
@@ -115,7 +140,7 @@ def refused_by_all(chat, *forms):
 
 
 def test_what_both_arms_refuse_does_not_apply():
-    finding = judged("chat", lambda chat: refused_by_all(chat, "tools", "tools stream", "named tool"))
+    finding = judged("chat", lambda chat: refused_by_all(chat, *TOOLS))
 
     assert finding.status is Status.PASS
     assert "; tools: refused (not here); tools stream: refused (not here); named tool: refused" in finding.summary

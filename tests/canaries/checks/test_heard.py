@@ -74,6 +74,7 @@ def test_places_end_with_the_first_other_token():
         (answer(5, 7, told=(tell(5), near())), answer(5, 6), None, Fork.OPEN),  # 6 may be as good as the last listed
         (answer(5, 7), answer(5, 6), None, Fork.APART),  # 6 is not listed, so far below
         (answer(5, 7, told=(tell(5), near())), answer(5), None, Fork.TIED),  # the end may have been as good
+        (answer(5, 7, told=(tell(5), tell(7, e7=-0.5, e0=-0.501, e9=-6.0))), answer(5), None, Fork.TIED),  # so too
         (answer(5, 7), answer(5), None, Fork.APART),
         (answer(5, 7), answer(5, 7, 8), None, Fork.OPEN),  # nothing is told of plain decoding's end
         (answer(5, 7), answer(5, 7), None, Fork.APART),  # the same tokens

@@ -86,6 +86,23 @@ def test_tokens_of_which_nothing_is_told_are_no_fault_and_are_counted():
     assert "greedily, the candidate tells of 28 tokens, plain decoding of 112" in finding.summary
 
 
+@pytest.mark.parametrize(
+    "less", [lambda row: row[2].clear(), lambda row: row[2].pop(), lambda row: row.__setitem__(1, None)]
+)
+def test_places_of_which_less_is_told_than_plain_decoding_tells_are_no_evidence(less):
+    def cut(chat):
+        for answer in every(chat, CANDIDATE):
+            for told in answer["told"]:
+                less(told)
+
+    finding = judged("logprobs", cut)
+    assert (finding.status, finding.reason) == (Status.INCONCLUSIVE, Reason.INCOMPLETE)
+    assert finding.summary.endswith(
+        "; at 128 places the candidate tells less than plain decoding, which is no evidence"
+    )
+    assert finding.seen == ""
+
+
 def test_too_few_places_are_undecided():
     def silent(chat):
         for answer in every(chat, CANDIDATE):

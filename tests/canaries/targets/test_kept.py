@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from recorded import played, recorder, request
 
 from draftgate.canaries.errors import RecordBroken
+from draftgate.canaries.targets.kept import Kept
 
 ONE = request(5, 6)
 
@@ -75,3 +77,48 @@ def test_of_another_request_or_another_width_nothing_is_known():
     for asked, width in ((request(5, 7), 0), (request(5, 6, temperature=1.0), 0), (ONE, 1)):
         (replay,) = kept.score([asked], [(7, 8)], width=width, slack=0.0)
         assert all(math.isnan(gap) for gap in replay.gap)
+
+
+def test_it_is_kept_and_hears_no_chat_whatever_it_says_of_itself():
+    made = recorder()
+    kept = played(made)
+    kept = Kept.on(replace(kept.tape, arm=dict(kept.tape.arm) | {"capabilities": ["counters", "chat", "forks"]}))
+
+    assert kept.capabilities == {"counters", "kept"}
+
+
+SPOILED = {
+    "fewer answers": lambda told: told["generations"].pop(),
+    "no clock": lambda told: told.pop("wall"),
+    "no tokens": lambda told: told["generations"][0].pop("tokens"),
+    "a list": lambda told: [*told],
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
+def test_answers_of_another_shape_are_told_in_one_line(spoil):
+    made = recorder()
+    made.watch([ONE, ONE])
+    kept = played(made)
+    (told,) = next(iter(kept.tape.calls.values()))
+    changed = spoil(told)
+    next(iter(kept.tape.calls.values()))[0] = changed if isinstance(changed, list) else told
+
+    with pytest.raises(
+        RecordBroken, match=r"of draftgate 0\.1, tells answers that cannot be read \(.*; record it again"
+    ):
+        kept.watch([ONE, ONE])
+
+
+def test_noise_of_one_shape_and_scores_of_another_are_told_in_one_line():
+    made = recorder()
+    made.shapes([5])
+    made.score([ONE], [(7, 8)], width=0, slack=0.0)
+    kept = played(made)
+    for told in kept.tape.calls.values():
+        told[0].pop(next(iter(told[0])) if isinstance(told[0], dict) else -1)
+
+    with pytest.raises(RecordBroken, match="tells the noise that cannot be read"):
+        kept.shapes([5])
+    with pytest.raises(RecordBroken, match="tells scores that cannot be read"):
+        kept.score([ONE], [(7, 8)], width=0, slack=0.0)

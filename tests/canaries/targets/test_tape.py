@@ -11,10 +11,12 @@ from draftgate.suites import loader
 SMOKE = loader.load("smoke")
 NAMED = {"name": "smoke", "version": "v1", "digest": SMOKE.digest}
 MADE = {"draftgate": "0", "recorded": "then", "suite": NAMED, "seed": 3}
+ARM = dict.fromkeys(("name", "kind", "guarantee"), "x") | {"capabilities": [], "unseen": [], "eos": [0]}
+ARM |= {"identity": {"model": {}}}
 
 
 def made(**changes):
-    return tape.Tape(made=MADE | changes, arm={"name": "vllm"}, calls={"a": [[1], None]})
+    return tape.Tape(made=MADE | changes, arm=ARM, calls={"a": [[1], None]})
 
 
 @pytest.fixture
@@ -26,7 +28,7 @@ def path(tmp_path):
 def test_what_is_written_is_read(path):
     found = tape.read(path)
 
-    assert (found.made, found.arm, found.calls) == (MADE, {"name": "vllm"}, {"a": [[1], None]})
+    assert (found.made, found.arm, found.calls) == (MADE, ARM, {"a": [[1], None]})
     assert found.sha256 == digest(path.read_bytes().splitlines(keepends=True)[0])
 
 
@@ -43,9 +45,21 @@ def test_a_folder_that_is_not_there_is_found_before_anything_is_asked(tmp_path):
         tape.check(tmp_path / "none" / "a.tape")
 
 
+def test_a_name_that_is_too_long_is_found_before_anything_is_asked(tmp_path):
+    with pytest.raises(OutputUnwritable, match="cannot be written"):
+        tape.check(tmp_path / ("a" * 245))
+    tape.check(tmp_path / "a.tape")
+
+    assert not [*tmp_path.iterdir()]
+
+
 def resealed(document):
     data = documents.encode(document)
     return data + documents.encode({"sha256": digest(data)})
+
+
+def document(**changes):
+    return {"tape": 1, "made": MADE, "arm": ARM, "calls": {}} | changes
 
 
 @pytest.mark.parametrize(
@@ -57,7 +71,17 @@ def resealed(document):
         (lambda data: b"\xff\n[]\n", "is no kept baseline, or was cut short"),
         (lambda data: data.replace(b'"seed": 3', b'"seed": 4'), "was changed after it was recorded"),
         (lambda data: resealed({"tape": 2}), "is a tape of schema 2, this version reads 1"),
-        (lambda data: resealed({"tape": 1}), "is no kept baseline; record it again"),
+        (
+            lambda data: resealed({"tape": 1}),
+            r"is no kept baseline \(\$: '\w+' is a required property\); record it again",
+        ),
+        (
+            lambda data: resealed(document(arm=ARM | {"eos": "0"})),
+            r"is no kept baseline \(\$.arm.eos: '0' is not of type",
+        ),
+        (lambda data: resealed(document(arm={})), r"is no kept baseline \(\$.arm: '\w+' is a required property"),
+        (lambda data: resealed(document(made=MADE | {"suite": {}})), r"is no kept baseline \(\$.made.suite: "),
+        (lambda data: resealed(document(calls=[])), r"is no kept baseline \(\$.calls: \[\] is not of type"),
         (lambda data: resealed([]), "is no kept baseline; record it again"),
     ],
 )

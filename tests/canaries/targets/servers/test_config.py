@@ -55,6 +55,7 @@ def spoken(**changes):
 def test_arms_that_are_named_are_those_of_a_file(read):
     assert spoken() == read()
     assert spoken(baseline=SPOKEN["baseline"] + "+2")["baseline"].eos == (0, 2)
+    assert spoken(baseline=SPOKEN["baseline"] + ",model=7")["baseline"].model == "7"
     half = spoken(baseline=SPOKEN["baseline"].replace("deadline_s=60", "deadline_s=0.5"))
     assert half["baseline"].connection.deadline_s == 0.5
 
@@ -67,6 +68,8 @@ def test_arms_that_are_named_are_those_of_a_file(read):
         ("concurrency=8", "concurrency=many", "--baseline vllm: concurrency is 'many'; give a whole number"),
         ("deadline_s=60", "patience=60", "--baseline vllm has no key 'patience'; keys: server, url"),
         ("http://127", "127", "--baseline vllm: url is '127"),
+        ("logprobs=20", "logprobs=0", "--baseline vllm: logprobs is 0; give a whole number from 2"),
+        ("vllm:", "vllm:server=sglang,", "--baseline vllm has server=sglang too; leave server out"),
     ],
 )
 def test_an_arm_that_is_named_wrongly_is_refused(old, new, told):
@@ -127,6 +130,9 @@ def test_a_key_is_read_from_the_environment(read, monkeypatch):
     ("old", "new", "told"),
     [
         ('server = "vllm"', 'server = "vlm"', r"server is 'vlm'; give one of vllm, llama_cpp"),
+        ('server = "vllm"', 'server = ["vllm"]', r"server is \['vllm'\]; give one of vllm, llama_cpp"),
+        ("logprobs = 20", "logprobs = 0", r"logprobs is 0; give a whole number from 2"),
+        ("draft_length = 4", "draft_length = 0", r"draft_length is 0; give a whole number from 1 to 64"),
         ('server = "vllm"\n', "", r"baseline has no server; add server: what it is"),
         ("deadline_s = 60\n", "", r"baseline has no deadline_s; add deadline_s: seconds"),
         ("deadline_s = 60", "deadline_s = 0", r"deadline_s is 0; give seconds above 0"),

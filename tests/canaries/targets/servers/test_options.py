@@ -21,7 +21,7 @@ PYTHON = sys.executable
 @pytest.fixture
 def draftgate(capsys, monkeypatch):
     """(status, out, err) of a command in this process, whose signals are as before afterwards."""
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     monkeypatch.setenv("COLUMNS", "200")
 
     def run(*words):
@@ -29,7 +29,8 @@ def draftgate(capsys, monkeypatch):
         return status, *capsys.readouterr()
 
     yield run
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -89,7 +90,7 @@ def test_doctor_refuses_a_file_that_is_not_there(draftgate, tmp_path):
     assert "draftgate init" in err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_doctor_that_is_stopped_stops_what_it_launched(tmp_path, number):
     pid_file = tmp_path / "pid"
     waiting = f"import os, pathlib, time; pathlib.Path({str(pid_file)!r}).write_text(str(os.getpid())); time.sleep(60)"
