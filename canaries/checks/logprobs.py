@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...stats.design import rate_detectable, rate_draws
 from ..contracts import Finding, Reason, Status
-from ..observations.chat import DRAWN, FORMS, Slot
+from ..observations.chat import CHAT, DRAWN, FORMS, Slot
 from ..observations.pairs import BASELINE, CANDIDATE
 from .base import Case, Certain, not_observed
 from .heard import Asked, Row, differ, limit, places, read, spread
@@ -70,6 +70,9 @@ class Logprobs(Certain):
         elif short > 0:
             status, reason = Status.INCONCLUSIVE, Reason.INCOMPLETE
             summary = f"{short} more places are needed at which both arms tell logprobs; {summary}"
+        elif mute := _mute(found, compared):
+            status, reason = Status.INCONCLUSIVE, Reason.INCOMPLETE
+            summary = f"by {' and '.join(mute)} the candidate tells nowhere what plain decoding tells; {summary}"
         silent = _silent(other, plain) + _partly(len(compared) - full)
         return Finding(
             check=self.name,
@@ -101,6 +104,16 @@ def _wrong(misnamed: Sequence[Slot], bad: Sequence[Told], count: int, most: floa
     if misnamed:
         return f"{len(misnamed)} asks are told logprobs of other tokens than were emitted, first {misnamed[0]}"
     return f"{len(bad)} of {count} places are told otherwise, by over {_logits(most)}, first {bad[0]}" if bad else ""
+
+
+def _mute(found: Sequence[Asked], compared: Sequence[Told]) -> list[str]:
+    """End points by which plain decoding tells logprobs, and the candidate none, or less at every place."""
+    ends = {_end(one.slot) for one in found for said in one.answers[BASELINE] if any(row.claims for row in said.rows)}
+    return sorted(ends - {_end(one.slot) for one in compared if one.full})
+
+
+def _end(slot: Slot) -> str:
+    return "chat" if FORMS[slot.form].sort in CHAT else "completions"
 
 
 def _silent(other: int, plain: int) -> str:

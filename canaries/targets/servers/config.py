@@ -83,6 +83,8 @@ def of_specs(named: Mapping[str, TargetSpec]) -> dict[str, ArmConfig]:
     for role, spec in named.items():
         if told := spec.options.get("server"):
             raise UsageError(f"--{role} {spec.name} has server={told} too; leave server out, its name stands in front")
+        if "launch" in spec.options:
+            raise UsageError(f"--{role} {spec.name} cannot be launched from here; start it, or write --config FILE")
     return {
         role: _arm(_Table(f"--{role} {spec.name}", {"server": spec.name, **_values(spec.options)}), _OWN[role])
         for role, spec in named.items()

@@ -67,8 +67,10 @@ def law(best: Listed, sampling: Sampling) -> Floats | None:
 
 def _decided(logprobs: Floats, sampling: Sampling) -> bool:
     """Whether tokens behind `logprobs` (listed,), the best first, change nothing of what the filters keep."""
-    if sampling.temperature == 0 or 0 < sampling.top_k <= len(logprobs):
+    if sampling.temperature == 0 or sampling.top_k == len(logprobs):
         return True
+    if 0 < sampling.top_k < len(logprobs):
+        return bool(logprobs[sampling.top_k - 1] > logprobs[-1])  # what ties with the last one kept is kept as well
     weights = np.exp((logprobs - logprobs[0]) / sampling.temperature)
     hidden = _hidden(logprobs, sampling.temperature)
     if hidden <= NEGLIGIBLE * weights.sum():

@@ -5,7 +5,7 @@ import pytest
 from chats import every, heard, judged, row
 
 from draftgate.canaries.contracts import Reason, Status
-from draftgate.canaries.observations.chat import AGAIN
+from draftgate.canaries.observations.chat import AGAIN, CHAT, FORMS
 from draftgate.canaries.observations.pairs import BASELINE, CANDIDATE
 
 TURNS = (BASELINE, AGAIN, CANDIDATE)
@@ -101,6 +101,18 @@ def test_places_of_which_less_is_told_than_plain_decoding_tells_are_no_evidence(
         "; at 128 places the candidate tells less than plain decoding, which is no evidence"
     )
     assert finding.seen == ""
+
+
+@pytest.mark.parametrize(("end", "by_chat"), [("chat", True), ("completions", False)])
+def test_an_end_point_by_which_the_candidate_alone_tells_nothing_is_undecided(end, by_chat):
+    def mute(chat):
+        forms = tuple(form for form, how in FORMS.items() if (how.sort in CHAT) is by_chat)
+        for answer in every(chat, CANDIDATE, forms=forms):
+            answer["told"] = []
+
+    finding = judged("logprobs", mute)
+    assert (finding.status, finding.reason) == (Status.INCONCLUSIVE, Reason.INCOMPLETE)
+    assert finding.summary.startswith(f"by {end} the candidate tells nowhere what plain decoding tells; told of ")
 
 
 def test_too_few_places_are_undecided():

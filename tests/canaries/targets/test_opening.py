@@ -134,6 +134,7 @@ def test_a_kept_baseline_that_is_not_there_is_refused(tmp_path, baseline, told):
 
 
 ARM = {"name": "vllm", "kind": "server", "guarantee": "SAME_LAW", "capabilities": ["kept"], "unseen": [], "eos": [0]}
+ARM |= {"identity": {"model": {}}}
 
 
 def test_a_candidate_of_another_kind_than_the_kept_baseline_is_refused(tmp_path):

@@ -69,6 +69,7 @@ def test_arms_that_are_named_are_those_of_a_file(read):
         ("deadline_s=60", "patience=60", "--baseline vllm has no key 'patience'; keys: server, url"),
         ("http://127", "127", "--baseline vllm: url is '127"),
         ("logprobs=20", "logprobs=0", "--baseline vllm: logprobs is 0; give a whole number from 2"),
+        ("eos=0", "eos=0,launch=vllm", "--baseline vllm cannot be launched from here; start it, or write --config"),
         ("vllm:", "vllm:server=sglang,", "--baseline vllm has server=sglang too; leave server out"),
     ],
 )

@@ -67,6 +67,16 @@ def test_so_many_as_decide_are_enough_for_any_law_and_fewer_of_top_k_are_not(nam
         assert law(listed(told(flat, fewer), fewer, "here"), sampling) is None
 
 
+def test_what_ties_with_the_last_one_kept_beyond_the_list_leaves_the_law_open():
+    sampling, logits = SETTINGS["top-k"], np.linspace(9.0, 0.0, VOCABULARY)
+    most, kth = deciding(sampling), logits[sampling.top_k - 1]
+
+    logits[most - 2 : most + 5] = logits[most - 2]
+    assert law(listed(told(logits, most), most, "here"), sampling) is not None  # ties behind those that are kept
+    logits[sampling.top_k - 1 : most + 5] = kth
+    assert law(listed(told(logits, most), most, "here"), sampling) is None
+
+
 def test_a_greedy_choice_is_decided_by_its_best_few():
     assert deciding(SETTINGS["greedy"]) == LEAST + BEHIND < deciding(SETTINGS["top-k"]) < deciding(SETTINGS["top-p"])
 
