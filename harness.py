@@ -148,6 +148,18 @@ def _engines(options: argparse.Namespace) -> int:
     return _show_choices(registry.rows(), options)
 
 
+def _roofline(options: argparse.Namespace) -> int:
+    from .canaries.roofline import command
+
+    with redirect_stdout(sys.stderr):
+        document = command.run(options)
+    if options.json:
+        _print_json(document)
+    else:
+        command.show(document)
+    return 0
+
+
 def _faults_list(options: argparse.Namespace) -> int:
     from .canaries.faults import registry
 
@@ -175,6 +187,7 @@ class _Version(argparse.Action):
 
 def _parser() -> argparse.ArgumentParser:
     from .canaries import options as runs
+    from .canaries.roofline.options import roofline
     from .canaries.samplers import options
     from .canaries.targets.servers import options as servers
 
@@ -187,8 +200,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     runs.run(_add(commands, "run", _run, "judge a candidate against its baseline"))
+    runs.attribute(commands, _add)
     options.sampler(_add(commands, "sampler", _sampler, "judge a sampler of your own on known laws"))
     options.plan(_add(commands, "plan", _plan, "how many draws an effect takes, or what so many draws show"))
+    roofline(_add(commands, "roofline", _roofline, "what speed-up a device, or this machine, allows"))
     report = _add(commands, "report", _report, "show a finished run again")
     report.add_argument("run", type=Path, metavar="RUN", help="folder of the run")
     publish = _add(commands, "publish", _publish, "judge a run again and, if it passes, write its result")

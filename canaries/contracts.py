@@ -8,9 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..engine.costs.spent import Spent
 from ..engine.request import Generation, Request
+
+if TYPE_CHECKING:
+    from ..engine.models.base import Block
+    from .load import Load, Session
 
 KEPT = "kept"  # what a baseline can do that was recorded, and what its identity is marked by
 
@@ -80,14 +85,15 @@ class Replay(NamedTuple):
     prob
         Mass of the emitted token under that law.
     outside
-        1 where the token lies outside the support even when its edge is moved outwards by the slack, else 0.
+        1 where the token lies outside the support even when its edge is moved outwards by the slack, else 0; NaN where
+        too little is told to know that of any token.
     """
 
     margin: tuple[float, ...]
     gap: tuple[float, ...]
     below: tuple[float, ...]
     prob: tuple[float, ...]
-    outside: tuple[int, ...]
+    outside: tuple[float, ...]
 
 
 class Shape(NamedTuple):
@@ -132,8 +138,9 @@ class Target(Protocol):
     """The thing under test: one arm. What it can do beside is named in `capabilities`, what it hides in `unseen`.
 
     "counters": `watch`; "configuration": `configuration`; "chat": `converse`; "knobs", "synthetic": `variant`;
-    "law": `on` and `recorded_logits`; "conversation": `dialogue`; "forks": it may be used in a forked process;
-    "launching": `launch`; "kept": it was recorded and cannot be asked anything else.
+    "costs": `spend`; "law": `on` and `recorded_logits`; "conversation": `dialogue`; "serving": `served`, `windowed`;
+    "forks": it may be used in a forked process; "launching": `launch`; "kept": it was recorded and cannot be asked
+    anything else.
     """
 
     name: str
@@ -212,6 +219,28 @@ class Telling(Arm, Protocol):
 
     def configuration(self) -> dict[str, Any]:
         """All that the target reports of itself, and the switches found in it that make a figure unquotable."""
+
+
+class Hosting(Arm, Protocol):
+    """An arm that can be asked under load: many requests on their way at once, in one session after another."""
+
+    vocabulary: int
+
+    def served(self, load: Load) -> Session:
+        """A session under this load, with nothing served yet."""
+
+    def scored_behind(self, prompts: Sequence[Sequence[int]], blocks: Sequence[Block], load: Load) -> list[Any]:
+        """Logits (rows, nodes, vocabulary) of each block, one after the other behind the prompts; none is kept."""
+
+    def windowed(self, window: int) -> Hosting:
+        """The same engine on a model whose layers see `window` tokens: always the embedded family's weights."""
+
+
+class Costed(Arm, Protocol):
+    """An arm whose rounds can be taken apart, and their parts timed."""
+
+    def spend(self, requests: Sequence[Request], answers: Sequence[Sequence[int]], turns: int) -> list[Spent]:
+        """What both prefills cost, then so many turns of a plain step and a round behind the answers' tokens."""
 
 
 class Launching(Arm, Protocol):

@@ -87,6 +87,22 @@ def write(path: Path, data: bytes) -> None:
         raise OutputUnwritable(f"{path} cannot be written ({error.strerror}); choose another folder") from error
 
 
+def difference(one: Any, other: Any, *, ignore: frozenset[str] = frozenset(), at: str = "") -> str | None:
+    """The first place where two documents differ, as `a.b.0: 1, not 2`; None when they are the same.
+
+    Keys in `ignore` may differ, wherever they stand.
+    """
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = [key for key in {**one, **other} if key not in ignore]
+        pairs = [(key, one.get(key), other.get(key)) for key in keys]
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = [(str(place), *both) for place, both in enumerate(zip(one, other, strict=True))]
+    else:
+        return None if one == other else f"{at}: {repr(one)[:60]}, not {repr(other)[:60]}"
+    found = (difference(mine, yours, ignore=ignore, at=f"{at}.{key}".lstrip(".")) for key, mine, yours in pairs)
+    return next((place for place in found if place), None)
+
+
 @cache
 def _validator(schema: str) -> Any:
     text = files(__package__).joinpath("schemas", f"{schema}.schema.json").read_text(encoding="utf-8")

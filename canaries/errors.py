@@ -59,9 +59,14 @@ class RecordBroken(CannotJudge):
 
 
 class TargetUnavailable(CannotJudge):
-    """An arm cannot be reached or lacks what the suite needs. `lost` names the arm that was there and is gone."""
+    """An arm cannot be reached or lacks what the suite needs.
+
+    `lost` names the arm that was there and is gone, or that took a request and gave no answer; `relaunches` is how
+    often it may be launched anew in one run.
+    """
 
     lost: str | None = None
+    relaunches: int = 0
 
 
 class BrokenAnswer(CannotJudge):

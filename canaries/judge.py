@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from ..suites import loader
 from ..suites.errors import SuiteError
 from ..suites.suite import Cell, Suite, by_kind
+from . import documents
 from . import record as records
 from . import summary as summaries
 from .checks.base import Case, demanded_of, kept, kind_of
@@ -24,7 +25,7 @@ def judge_record(record: records.Record) -> dict[str, Any]:
     """The summary of a record, from nothing but the record and the suite it names."""
     header = record.header
     suite = suite_of(header)
-    if different := records.difference(header["baseline"].get("model"), header["candidate"].get("model"), at="model"):
+    if different := differing(header["baseline"], header["candidate"]):
         raise RecordBroken(f"the arms differ in more than speculation ({different}); judge two arms on one model")
     if not 0 <= header["candidate"].get("options", {}).get("k", 0) <= MOST:
         raise RecordBroken(f"the candidate's draft length is not from 0 to {MOST}; run it again with another --out")
@@ -56,6 +57,13 @@ def judge_record(record: records.Record) -> dict[str, Any]:
             settings={cell.name: setting(as_asked(suite, header, cell), suite) for cell in suite.cells},
         )
     )
+
+
+def differing(baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> str | None:
+    """Where two arms' identities differ in what speculation must leave alone: their model, and its cache's type."""
+    parts = ("model", "cache_type")
+    found = (documents.difference(baseline.get(part), candidate.get(part), at=part) for part in parts)
+    return next(filter(None, found), None)
 
 
 def judged(folder: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ The baseline is asked all that a run would ask it, in that order; no candidate i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,15 +37,10 @@ NOT_BESIDE = {  # what says something of a candidate or a verdict, and what it i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What the command line asked for."""
+class Options(opening.Asked):
+    """What the command line asked for; of a candidate or a fault it says nothing."""
 
     suite: str
-    baseline: str | None
-    config: Path | None
-    model: Path | None
-    dtype: str | None
-    seed: int
 
 
 def refuse_beside(given: Mapping[str, Any], file: Path) -> None:
@@ -64,7 +59,7 @@ def keep(options: Options, file: Path, progress: Progress) -> str:
     progress.step("opening the baseline")
     with (
         TemporaryDirectory(prefix="draftgate-") as logs,
-        opening.alone(_asked(options, Path(logs)), suite, BASELINE) as baseline,
+        opening.alone(_asked(options), suite, Path(logs), BASELINE) as baseline,
     ):
         recorder: Any = Recorder(inner=baseline)
         context = _context(recorder, suite, options.seed)
@@ -78,7 +73,7 @@ def keep(options: Options, file: Path, progress: Progress) -> str:
     return tape.write(file, kept)
 
 
-def _asked(options: Options, logs: Path) -> opening.Asked:
+def _asked(options: Options) -> opening.Asked:
     """The baseline alone, as the command line names it. Raises UsageError for the reference engine."""
     spec = TargetSpec.parse(options.baseline or "")
     theirs = options.config is None and spec.name == opening.THEIRS
@@ -88,16 +83,9 @@ def _asked(options: Options, logs: Path) -> opening.Asked:
         told = f"--baseline {options.baseline}" if spec.name else "the reference engine"
         choice = f"a server (--config FILE) or transformers (--baseline {opening.THEIRS})"
         raise UsageError(f"--record-baseline keeps {choice}, not {told}; name one of these")
-    return opening.Asked(
-        baseline=None if theirs else options.baseline,
-        candidate=options.baseline if theirs else None,  # by which transformers is told the device of both
-        config=options.config,
-        model=options.model,
-        dtype=options.dtype,
-        fault=None,
-        seed=options.seed,
-        logs=logs,
-    )
+    if not theirs:
+        return options
+    return replace(options, baseline=None, candidate=options.baseline)  # which is told the device of both
 
 
 def _context(recorder: Any, suite: Suite, seed: int) -> Context:
@@ -113,7 +101,7 @@ def _ask_all(context: Context, progress: Progress) -> None:
     planned, made = list(plan(context)), dict[str, Any]()
     progress.total(len(planned))
     try:
-        for key, compute, _ in planned:
+        for key, compute, *_ in planned:
             progress.step(key)
             made[key] = documents.decode(documents.encode(compute(made)))
     finally:

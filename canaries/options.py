@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import signal
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from .errors import UsageError
 from .samplers.options import positive
 
 DTYPES = ("float32", "bfloat16", "float16")
 RUN_OPTIONS = ("suite", "baseline", "candidate", "config", "model", "dtype", "fault", "claim", "out", "seed", "resume")
-KEEP_OPTIONS = ("suite", "baseline", "config", "model", "dtype", "seed")
+KEEP_OPTIONS = ("suite", "baseline", "candidate", "config", "model", "dtype", "fault", "seed")
+ATTRIBUTE_OPTIONS = ("suite", "candidate", "model", "dtype", "fault", "seed")
 
 
 def run(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +42,33 @@ def run(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="keep the baseline's answers and judge nothing; later: --baseline replay:file=FILE",
     )
+
+
+def attribute(commands: Any, parser_of: Callable[..., argparse.ArgumentParser]) -> None:
+    """Adds the command; `parser_of` makes a parser from a name, a function and a summary."""
+    told = "which departs: speculation, the type of cache, or both together"
+    add = parser_of(commands, "attribute", _attribute, told).add_argument
+    add("suite", nargs="?", default="core", metavar="SUITE", help="name or folder (default: core)")
+    add("--candidate", required=True, metavar="TARGET", help="on another cache than floats, as draft:k=3,cache=int4")
+    add("--model", type=Path, metavar="PATH", help="folder of a model (default: the one that ships)")
+    add("--dtype", choices=DTYPES, help=f"of all arms (default: {DTYPES[0]})")
+    add("--fault", metavar="NAME", help="plant a fault in the candidate; see draftgate faults list")
+    add("--seed", type=int, default=0, metavar="N", help="default: 0")
+
+
+def _attribute(options: argparse.Namespace) -> int:
+    from . import attribution
+    from .report.attribution import show
+    from .report.progress import progress
+
+    asked = attribution.Options(**{key: getattr(options, key) for key in ATTRIBUTE_OPTIONS})
+    with redirect_stdout(sys.stderr):
+        found = attribution.attribute(asked, progress())
+    if options.json:
+        sys.stdout.write(json.dumps(found, indent=1) + "\n")
+    else:
+        show(found)
+    return 0
 
 
 def stop_as_by_hand() -> None:

@@ -13,20 +13,25 @@ from .checks.law import own_batch_tokens, row_draws, table_draws
 from .checks.registry import ledger
 from .checks.samples import draws_needed
 from .errors import RecordBroken
-from .observations import blocks, chat, conversation, laws, own_batch, pairs, replays, samples, variants
+from .observations import blocks, chat, conversation, costs, laws, own_batch, pairs, replays, samples, variants
 from .observations.context import Context
 from .observations.pairs import BASELINE, CANDIDATE
+from .observations.serving.table import OBSERVED, SERVING
 
 if TYPE_CHECKING:
     from .contracts import Telling
 
 
 class Step(NamedTuple):
-    """One observation, made by `compute` from what was observed before; `alone`: nothing else may run meanwhile."""
+    """One observation, made by `compute` from what was observed before; `alone`: nothing else may run meanwhile.
+
+    `beside`: no check rests on it, so that a record which was finished without it stays as it is.
+    """
 
     key: str
     compute: Callable[[dict[str, Any]], Any]
     alone: bool = False
+    beside: bool = False
 
 
 def plan(context: Context) -> Iterator[Step]:
@@ -40,7 +45,9 @@ def plan(context: Context) -> Iterator[Step]:
         yield Step("configuration", lambda _: configurations(context), alone=True)
     yield from _pairs(context)
     if candidate.draft_length:
+        yield from _costs(context)
         yield from _inside(context)
+        yield from _serving(context)
     for cell in suite.cells:
         yield Step(
             f"{cell.name}/replays",
@@ -67,6 +74,17 @@ def _pairs(context: Context) -> Iterator[Step]:
             blocks.key(cell, block),
             lambda _, c=cell, b=block: blocks.observe(context, c, b),  # type: ignore[misc]
             alone=True,
+        )
+
+
+def _costs(context: Context) -> Iterator[Step]:
+    """What the parts of a round cost, where a candidate can be taken apart."""
+    for cell in context.suite.cells if "costs" in context.candidate.capabilities else ():
+        yield Step(
+            f"{cell.name}/costs",
+            lambda made, c=cell: upon(made[f"{c.name}/pairs"], partial(costs.observe, context, c)),  # type: ignore[misc]
+            alone=True,
+            beside=True,
         )
 
 
@@ -114,6 +132,14 @@ def _inside(context: Context) -> Iterator[Step]:
     if suite.conversation and "conversation" in candidate.capabilities:
         numbers = suite.conversation
         yield Step("conversation", lambda _: conversation.observe(context, numbers))
+
+
+def _serving(context: Context) -> Iterator[Step]:
+    """What is asked under load, where the suite has numbers for it and both arms can be asked so."""
+    numbers = context.suite.serving
+    if numbers and "serving" in context.baseline.capabilities & context.candidate.capabilities:
+        for name, compute in OBSERVED.items():
+            yield Step(f"{SERVING}/{name}", lambda _, c=compute, n=numbers: c(context, n))  # type: ignore[misc]
 
 
 def configurations(context: Context) -> dict[str, Any]:

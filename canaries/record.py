@@ -151,7 +151,7 @@ class Journal:
         whole = data[: data.rfind(b"\n") + 1]
         first = documents.encode({"type": "header", "schema": SCHEMA} | dict(header))
         record = parse(whole or first, str(path_of(folder)))
-        if different := difference(record.header, parse(first, "the header").header, ignore=VOLATILE):
+        if different := documents.difference(record.header, parse(first, "the header").header, ignore=VOLATILE):
             raise UsageError(f"{folder} was recorded with another {different}; choose another --out")
         try:
             file = path_of(folder).open("r+b", buffering=0)
@@ -164,11 +164,20 @@ class Journal:
             journal._append(first)
         return journal
 
+    @property
+    def observations(self) -> Mapping[str, Any]:
+        """All that was observed so far, by key."""
+        return self._observations
+
     def has(self, key: str) -> bool:
         """Whether `key` was observed. Raises RecordBroken where it was not and the record is complete."""
-        if self._ended and key not in self._observations:
+        if self.finished_without(key):
             raise RecordBroken(f"{self._file.name} is complete but lacks {key}; run again with another --out")
         return key in self._observations
+
+    def finished_without(self, key: str) -> bool:
+        """Whether the record is complete and `key` was not observed."""
+        return self._ended and key not in self._observations
 
     def step(self, key: str, compute: Callable[[], Any]) -> Any:
         """The observation `key` as plain JSON, made now unless it was made before; on disk when this returns."""
@@ -223,22 +232,6 @@ def _lock(file: Any) -> None:
     except OSError:
         file.close()
         raise ExistingRun(f"{file.name} is being written by another run; wait for it or choose another --out") from None
-
-
-def difference(one: Any, other: Any, *, ignore: frozenset[str] = frozenset(), at: str = "") -> str | None:
-    """The first place where two documents differ, as `a.b.0: 1, not 2`; None when they are the same.
-
-    Keys in `ignore` may differ, wherever they stand.
-    """
-    if isinstance(one, dict) and isinstance(other, dict):
-        keys = [key for key in {**one, **other} if key not in ignore]
-        pairs = [(key, one.get(key), other.get(key)) for key in keys]
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        pairs = [(str(place), *both) for place, both in enumerate(zip(one, other, strict=True))]
-    else:
-        return None if one == other else f"{at}: {repr(one)[:60]}, not {repr(other)[:60]}"
-    found = (difference(mine, yours, ignore=ignore, at=f"{at}.{key}".lstrip(".")) for key, mine, yours in pairs)
-    return next((place for place in found if place), None)
 
 
 def _line(line: bytes, where: str) -> dict[str, Any]:

@@ -7,25 +7,24 @@ recomputed offline by anyone who holds them.
 from __future__ import annotations
 
 import gc
-import os
-import platform
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from .. import __version__
 from ..suites import loader
 from ..suites.suite import KINDS, Suite
+from . import machine, workers
 from . import record as records
 from . import summary as summaries
-from . import workers
+from .checks.ranges import LOST, misfit, unreadable
 from .contracts import KEPT
-from .errors import BrokenAnswer, TargetUnavailable, UsageError
+from .errors import BrokenAnswer, RecordBroken, TargetUnavailable, UsageError
 from .faults import registry as faults
 from .judge import judge_record
 from .observations.blocks import IN_TURN
@@ -34,12 +33,15 @@ from .plan import plan
 from .report.progress import Progress
 from .targets import opening
 
-LOST = "lost"  # what the note of an arm that was lost over an observation is called
 LOGS = "logs"  # folder beside the record in which launched servers write
-ALWAYS = (
+UNLOADED = (  # of what a suite with a table [serving] looks at
     "prompts within the context, none over a few hundred tokens; no preemption or cancellation",
     "no prefix that several sessions share",
     "one sampling setting a batch; no stop strings; seeds are not compared",
+)
+LOADED = "prompts over a thousand tokens; seeds are not compared; speed under load"
+ALWAYS = (
+    *UNLOADED,
     "whether the baseline is as fast as it could be",
 )
 SCOPE = {
@@ -66,29 +68,43 @@ BESIDE_KEPT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What the command line asked for."""
+class Options(opening.Asked):
+    """What the command line asked for, of the arms and beside them."""
 
     suite: str
-    baseline: str | None
-    candidate: str | None
-    config: Path | None
-    model: Path | None
-    dtype: str | None
-    fault: str | None
     claim: float | None
     out: Path
-    seed: int
     resume: bool
 
 
 def run(options: Options, progress: Progress) -> dict[str, Any]:
-    """Observes and judges; the record and the summary stand in `options.out` afterwards."""
-    suite = loader.load(options.suite)
+    """Observes and judges; the record and the summary stand in `options.out` afterwards.
+
+    An arm that is lost is launched anew as often as its configuration allows, and the run resumed, as if by hand.
+    """
+    suite, again = loader.load(options.suite), Counter[str | None]()
+    while True:
+        try:
+            observe_both(options, suite, progress)
+            break
+        except TargetUnavailable as error:
+            begun = (options.out / records.NAME).exists()
+            if not (error.lost and begun and again[error.lost] < error.relaunches):
+                raise
+            again[error.lost] += 1
+            progress.step(f"launching anew, {again[error.lost]} of {error.relaunches} times: {error}")
+            options = replace(options, resume=True)
+    record = records.read(options.out)
+    with readable(record.observations):
+        summary = judge_record(record)
+    summaries.write(summary, options.out)
+    return summary
+
+
+def observe_both(options: Options, suite: Suite, progress: Progress) -> None:
+    """All that the suite asks for stands in the record, made on arms that were opened for it."""
     progress.step("opening both arms")
-    names = ("baseline", "candidate", "config", "model", "dtype", "fault", "seed")
-    named = {key: getattr(options, key) for key in names}
-    with opening.opened(opening.Asked(**named, logs=options.out / LOGS), suite) as arms:
+    with opening.opened(options, suite, options.out / LOGS) as arms:
         context = Context(suite=suite, seed=options.seed, **arms)
         refuse_unknown(suite, context.demanded)
         refuse_claim(options.claim, context)
@@ -98,9 +114,6 @@ def run(options: Options, progress: Progress) -> dict[str, Any]:
         begin = records.Journal.resume if options.resume else records.Journal.create
         with begin(options.out, header) as journal:
             observe(context, journal, progress)
-    summary = judge_record(records.read(options.out))
-    summaries.write(summary, options.out)
-    return summary
 
 
 def refuse_unknown(suite: Suite, kind: str) -> None:
@@ -143,12 +156,7 @@ def header_of(options: Options, context: Context) -> dict[str, Any]:
         "claim": options.claim,
         "eos": list(context.baseline.eos),
         "scope": [*kept, *scope(suite, context.candidate.kind), *context.candidate.unseen],
-        "machine": {
-            "processor": _processor(),
-            "cores": os.cpu_count(),
-            "threads": torch.get_num_threads(),
-            "python": platform.python_version(),
-        },
+        "machine": machine.described(),
     }
 
 
@@ -157,23 +165,47 @@ def scope(suite: Suite, kind: str) -> list[str]:
     absent = [kind for kind in KINDS if not suite.of_kind(kind)]
     lines = [f"no {', '.join(absent)} canaries in this suite"] if absent else []
     dead = [] if suite.conversation and kind == "reference" else ["no cache that outlives an answer"]
-    return [*SCOPE[kind], *lines, *dead]
+    loaded = [LOADED] if suite.serving and kind == "reference" else []
+    told = [line for line in SCOPE[kind] if not loaded or line not in UNLOADED]
+    return [*told, *loaded, *lines, *dead]
 
 
 def observe(context: Context, journal: records.Journal, progress: Progress) -> None:
     """Makes every observation that is not in the record yet: what is timed alone, the rest side by side."""
-    planned = list(plan(context))
+    planned = [step for step in plan(context) if not (step.beside and journal.finished_without(step.key))]
     progress.total(len(planned))
     made: dict[str, Any] = {}
     try:
-        for key, compute, alone in planned:
-            if alone or journal.has(key):
-                progress.step(key)
-                made[key] = once(journal, key, lambda compute=compute: told(lambda: compute(made)))  # type: ignore[misc]
-        rest = {key: partial(told, partial(compute, made)) for key, compute, _ in planned if key not in made}
-        workers.observe(rest, workers.at_once(), begin=progress.step, take=journal.add)
+        with readable(journal.observations):
+            for key, compute, alone, _ in planned:
+                if alone or journal.has(key):
+                    progress.step(key)
+                    made[key] = once(journal, key, lambda compute=compute: told(lambda: compute(made)))  # type: ignore[misc]
+            rest = {key: partial(told, partial(compute, made)) for key, compute, *_ in planned if key not in made}
+            workers.observe(rest, workers.at_once(), begin=progress.step, take=journal.add)
     finally:
         progress.close()
+
+
+@contextmanager
+def readable(observations: Mapping[str, Any]) -> Iterator[None]:
+    """What was observed before can be read. Raises RecordBroken, naming the first place that is of another shape.
+
+    At once where it says that something was broken off or lost. Else only where it was stumbled over: what no
+    observation is made from is for the checks to call no evidence.
+    """
+    if wrong := unreadable(observations):
+        raise _unreadable(wrong)
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        if wrong := misfit(observations):
+            raise _unreadable(wrong) from error
+        raise
+
+
+def _unreadable(wrong: str) -> RecordBroken:
+    return RecordBroken(f"the record holds what cannot have been observed ({wrong}); run again with another --out")
 
 
 def once(journal: records.Journal, key: str, compute: Callable[[], Any]) -> Any:
@@ -185,10 +217,11 @@ def once(journal: records.Journal, key: str, compute: Callable[[], Any]) -> Any:
         return journal.step(key, compute)
     except TargetUnavailable as error:
         if error.lost:
-            noted = f"{key}/{LOST}"
-            again = journal.has(noted)
+            seen, places = journal.observations, (f"{key}/{LOST}", f"{key}/{LOST}/{error.lost}")
+            again = error.lost in [seen[place]["arm"] for place in places if place in seen]
             words = {"arm": error.lost, "told": f"lost over this{' a second time' if again else ''} ({error})"}
-            journal.add(key if again else noted, records.timed(lambda: {"broken": words} if again else words))
+            name = key if again else next(place for place in places if place not in seen)
+            journal.add(name, records.timed(lambda: {"broken": words} if again else words))
         raise
 
 
@@ -198,16 +231,6 @@ def told(compute: Callable[[], Any]) -> Any:
         return compute()
     except BrokenAnswer as error:
         return {"broken": {"arm": error.role, "told": str(error)}}
-
-
-def _processor() -> str:
-    """The processor's name, where the system tells it; its architecture otherwise."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _folder(suite: str) -> str | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NAME = "summary.json"
 SCHEMA = 1
 OF_THE_JUDGE = frozenset({"seconds", "isolation"})  # keys that tell of the machine that judged, not of the run
-HEADLINE = ("ratio", "low", "high", "aa_low", "aa_high", "confidence", "pairs", "launches")
+HEADLINE = ("ratio", "low", "high", "aa_low", "aa_high", "confidence", "pairs", "launches", "predicted")
 IDENTITY = ("suite", "baseline", "candidate", "seed", "machine")
 
 
@@ -111,7 +111,7 @@ def difference(stored: Mapping[str, Any], again: Mapping[str, Any]) -> str | Non
 
     Names both Pythons where they differ: programs that a model wrote are run again when they are judged.
     """
-    found = record.difference(stored, again, ignore=OF_THE_JUDGE)
+    found = documents.difference(stored, again, ignore=OF_THE_JUDGE)
     there, here = stored["identity"].get("machine", {}).get("python"), platform.python_version()
     if found and there and there != here:
         found += (

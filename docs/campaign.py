@@ -57,8 +57,9 @@ def planned(folder: Path, suite: str, seeds: Sequence[int]) -> list[Run]:
     ways: dict[str, tuple[str, ...]] = {"honest": (), "honest-bfloat16": COARSE}
     ways |= {plant.code: ("--fault", plant.code) for plant in PLANTS}
     ways |= {f"{code}-bfloat16": ("--fault", code, *COARSE) for code in SHOW_THROUGH}
+    elsewhere = {plant.code: plant.suite for plant in PLANTS if plant.suite}  # what another suite must show
     return [
-        Run(folder / f"{name}-{seed}", (suite, "--seed", str(seed), *way))
+        Run(folder / f"{name}-{seed}", (elsewhere.get(name, suite), "--seed", str(seed), *way))
         for name, way in ways.items()
         for seed in seeds
     ]

@@ -1,6 +1,7 @@
-"""Rewrites what the README shows of the program: tables from its registries, output from its runs.
+"""Rewrites what pages show of the program: tables from its registries, output from its runs.
 
-`python docs/regenerate.py` rewrites the tables; with `--runs` the two runs of the first screen too, in minutes.
+`python docs/regenerate.py` rewrites the README's tables; with `--runs` the two runs of its first screen and those of
+`examples/campaign.md` too, in minutes.
 Blocks are those of `blocks.py`.
 """
 
@@ -21,6 +22,7 @@ from draftgate.canaries.reasons import REASONS
 from draftgate.canaries.samplers.adapters.registry import ADAPTERS
 from draftgate.canaries.targets.registry import ROWS
 from draftgate.suites import loader
+from draftgate.suites.served import CHECKS as SERVED
 from draftgate.suites.suite import Required
 
 if TYPE_CHECKING:
@@ -28,9 +30,20 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-RUNS = {  # what is run, and the heading before which the first screen ends
-    "honest": ("draftgate run", "Checks by cell"),
-    "planted": ("draftgate run --fault resample-from-target", "Not looked at"),
+CAMPAIGN = ROOT / "examples" / "campaign.md"
+FOUR_BITS = "draftgate run smoke --baseline plain:cache=int4 --candidate draft:k=3,cache=int4"
+RUNS = {  # what is run, and the heading before which what is shown of it ends
+    README: {
+        "honest": ("draftgate run", "Checks by cell"),
+        "planted": ("draftgate run --fault resample-from-target", "Not looked at"),
+    },
+    CAMPAIGN: {
+        "garbled": (
+            f"{FOUR_BITS} --fault verify-sees-itself",
+            "Acceptance by position",
+        ),
+        "repaired": (FOUR_BITS, "Acceptance by position"),
+    },
 }
 
 KINDS_OF_TARGETS = {
@@ -64,16 +77,29 @@ QUESTIONS = {  # a check's question in one line; a test holds the names against 
     "logprobs": "Are told logprobs and best tokens plain decoding's, where both tell them?",
     "configuration": "Is no synthetic acceptance and no lossy rule switched on, and does the baseline draft nothing?",
     "answered": "Could every answer be read, to its end?",
+    "neighbours": "Are answers at every batch size, requests coming one by one, those given alone, by the same rounds?",
+    "traffic": "Do answers stay the same after other traffic and cancellations, and find their prefixes?",
+    "chained": "Is a second turn that begins from a first answer's blocks what a fresh prefill gives?",
+    "preemption": "Do rows that give way for want of blocks come back as if they had not?",
+    "order": "Do neither tokens nor rounds depend on who came before?",
+    "seam": "Does nothing change where speculation is switched off and on inside an answer?",
+    "needle": "Are long prompts, and those about the edge of a sliding window, answered as alone?",
+    "parameters": "Has every row of a mixed batch its own limit, draft length and stop strings?",
+    "parameters_law": "Do sampled rows of mixed batches follow their own law, within their own filters?",
+    "private_words": "Does no answer hold a word that only another's prompt holds?",
+    "mask_probe": "Do logits stay where a token is changed that may not be seen?",
+    "state_parity": "Is the cache after every round what a prefill of the committed tokens leaves?",
     "speed": "How fast, in interleaved pairs, beside plain against plain?",
 }
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The README stands rewritten; asks for the runs only where told to."""
-    contents = tables()
-    if "--runs" in arguments:
-        contents |= {name: shown(*run) for name, run in RUNS.items()}
-    README.write_text(replaced(README.read_text(encoding="utf-8"), contents), encoding="utf-8")
+    """The pages stand rewritten; asks for the runs only where told to."""
+    written: dict[Path, dict[str, str]] = {README: tables(), CAMPAIGN: {}}
+    for page, contents in written.items():
+        if "--runs" in arguments:
+            contents |= {name: shown(*run) for name, run in RUNS[page].items()}
+        page.write_text(replaced(page.read_text(encoding="utf-8"), contents), encoding="utf-8")
     return 0
 
 
@@ -116,12 +142,23 @@ def methods() -> str:
 
 
 def checks() -> str:
-    """Every check, its question, and in which cells of which kind of target core requires it."""
-    required = loader.load("core").required
+    """Every check, its question, and in which cells of which kind of target core requires it, or else serving."""
+    required, loaded = (loader.load(name).required for name in ("core", "serving"))
     rows = (
-        (f"`{name}`", QUESTIONS[name], *(_cells(required[kind], name) for kind in KINDS_OF_TARGETS)) for name in CHECKS
+        (
+            f"`{name}`",
+            QUESTIONS[name],
+            *(_cells(required[kind], name) or _under_load(loaded.get(kind), name) for kind in KINDS_OF_TARGETS),
+        )
+        for name in CHECKS
     )
     return _table(("check", "question", *KINDS_OF_TARGETS.values()), rows)
+
+
+def _under_load(required: Required | None, check: str) -> str:
+    """The cells of the suite `serving` that must pass the check, where core's need not."""
+    cells = _cells(required, check) if required and check in SERVED else ""
+    return f"{cells} (serving)" if cells else ""
 
 
 def _cells(required: Required, check: str) -> str:
@@ -154,7 +191,7 @@ def signatures() -> str:
 
 
 def shown(command: str, heading: str) -> str:
-    """The command and the first screen of what it really printed, from a folder of its own."""
+    """The command and what it really printed before a heading, from a folder of its own."""
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
     start = [sys.executable, str(ROOT / "harness.py"), *command.split()[1:]]
     with tempfile.TemporaryDirectory() as folder:

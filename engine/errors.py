@@ -6,6 +6,7 @@ EngineError (ValueError)          exit status 2
   + TemplateUnfit                 a conversation that the model's chat template cannot put into words
   + VocabularyMismatch            a draft that does not speak the target's tokens
   + PromptTooLong                 prompt and answer do not fit the context
+  + OutOfBlocks                   the cache's pool has fewer free blocks than a pass needs
   + LogitsNotFinite               the model answered with NaN: exit status 3, nothing could be judged
 """
 
@@ -36,6 +37,10 @@ class VocabularyMismatch(EngineError):
 
 class PromptTooLong(EngineError):
     """Prompt and requested answer exceed the model's context."""
+
+
+class OutOfBlocks(EngineError):
+    """The pool has not as many free blocks as were asked for; nothing was taken."""
 
 
 class LogitsNotFinite(EngineError):

@@ -11,16 +11,15 @@ import math
 import re
 import tomllib
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
+from . import served
 from .asserts import comparison
 from .chat import Chat
 from .dialect import complaint
-from .digests import shown
-from .errors import SuiteMalformed
+from .place import Place
 from .suite import (
     KINDS,
     Canary,
@@ -78,20 +77,9 @@ OPTIONAL: dict[str, Any] = {
     "loops": Loops,
     "samples": Samples,
     "chat": Chat,
-}  # tables of checks of the same name, there if required
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where in the suite something stands; a failure is reported there."""
-
-    path: Path
-    line: int = 0
-
-    def fail(self, what: str) -> Never:
-        """Raises SuiteMalformed, in one line that begins with the place."""
-        where = f"{shown(self.path)}:{self.line}" if self.line else shown(self.path)
-        raise SuiteMalformed(f"{where}: " + " ".join(what.split()))
+    "serving": served.Serving,
+}  # tables that are there if a check is required that needs them: mostly that of the same name
+NEEDS = {name: name for name in OPTIONAL} | {"logprobs": "chat"} | dict.fromkeys(served.CHECKS, "serving")
 
 
 def suite(folder: Path, files: Mapping[str, bytes], digest: str) -> Suite:
@@ -113,7 +101,7 @@ def suite(folder: Path, files: Mapping[str, bytes], digest: str) -> Suite:
         cells=tuple(Cell(**table) for table in settings["cells"]),
         required={target: Required(**_tuples(lists)) for target, lists in settings["required"].items()},
         **{name: noun(**_tuples(settings[name])) for name, noun in TABLES.items()},
-        **{name: noun(**settings[name]) for name, noun in OPTIONAL.items() if name in settings},
+        **{name: noun(**_tuples(settings[name])) for name, noun in OPTIONAL.items() if name in settings},
         census=_census(Place(folder / CENSUS), files[CENSUS], canaries) if CENSUS in files else None,
     )
     _names(place, built)
@@ -258,8 +246,7 @@ def _asks(place: Place, built: Suite) -> None:
 def _tables(place: Place, built: Suite) -> None:
     """Refuses a check without its table of numbers, and numbers that cannot be met."""
     required = {check for lists in built.required.values() for check in (*lists.greedy, *lists.sampled)}
-    for name in (*OPTIONAL, "logprobs"):
-        table = "chat" if name == "logprobs" else name  # logprobs are told with answers by chat
+    for name, table in NEEDS.items():
         if name in required and getattr(built, table) is None:
             place.fail(f"{name} is required, but there is no table [{table}]; add its numbers")
     if built.conversation and built.conversation.prompts > (there := len(built.of_kind("multi_turn"))):
@@ -267,6 +254,8 @@ def _tables(place: Place, built: Suite) -> None:
             f"conversation asks for {built.conversation.prompts} dialogues of {there} multi_turn canaries; ask for "
             "fewer or add some"
         )
+    if built.serving and (lack := served.complaint(built.serving, built)):
+        place.fail(lack)
     if built.loops and built.loops.shortest > built.loops.longest:
         place.fail("loops.shortest is more than loops.longest; no phrase has such a length")
     asked = built.chat.prompts if built.chat else 0

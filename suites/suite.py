@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .chat import Chat
+    from .served import Serving
 
 KINDS = ("exact", "identifiers", "json", "tools", "code", "multi_turn", "prose")
 
@@ -241,8 +242,8 @@ class Required:
 class Suite:
     """Everything one run asks and is designed with. `digest` is its identity; `required` is keyed by target kind.
 
-    `conversation`, `loops`, `samples` and `chat` are None in suites that do not require these checks, `census` where
-    none was taken.
+    `conversation`, `loops`, `samples`, `chat` and `serving` are None in suites that do not require these checks,
+    `census` where none was taken.
     """
 
     name: str
@@ -265,6 +266,7 @@ class Suite:
     loops: Loops | None = None
     samples: Samples | None = None
     chat: Chat | None = None
+    serving: Serving | None = None
     census: Census | None = None
 
     def of_kind(self, kind: str) -> tuple[Canary, ...]:

@@ -21,6 +21,7 @@ from draftgate.canaries.checks.registry import CHECKS, judge, ledger
 from draftgate.canaries.contracts import Finding
 from draftgate.canaries.observations import blocks, laws, own_batch
 from draftgate.canaries.observations.context import Context
+from draftgate.canaries.observations.costs import TURNS
 from draftgate.canaries.observations.replays import NOISE_ROWS
 from draftgate.engine.sampling import next_token_probs
 from draftgate.suites import loader
@@ -226,6 +227,12 @@ def record() -> dict[str, Any]:
         "knobs": variants({"k=1": (1, 0), "k=3": (3, 0)}),
         "synthetic": variants({"oracle": (2,), "adversary": (0,)}),
     }
+
+
+def costs(step: float = 0.01, draft: float = 0.001, verify: float = 0.0105) -> dict[str, Any]:
+    """What the parts of a round cost, the same in every turn: a beat each, and prefills that take none."""
+    parts = {"step": step, "draft": draft, "verify": verify, "drafted": float(K)}
+    return {"prefill": {"target": step, "draft": draft}, **{name: [part] * TURNS for name, part in parts.items()}}
 
 
 def served() -> dict[str, Any]:

@@ -242,14 +242,14 @@ class ClaimsAnotherTemperature(DraftModel):
         return draw(next_token_probs(2 * logits[:, None], samplings), situation.chance[:, :1]), laws
 
 
-def drafting_with(drafter: type[DraftModel]) -> type[ReferenceTarget]:
+def drafting_with(drafts: type[DraftModel]) -> type[ReferenceTarget]:
     """An arm whose draft model is used by another drafter."""
 
     class Arm(ReferenceTarget):
         __slots__ = ()
 
-        def _drafter(self):
-            return drafter(self.draft, self.draft_length)
+        def drafter(self):
+            return drafts(self.draft, self.draft_length)
 
     return Arm
 

@@ -16,6 +16,7 @@ from draftgate.canaries.targets.servers.config import ArmConfig
 from draftgate.canaries.targets.servers.registry import APIS
 from draftgate.canaries.targets.servers.server import Server
 from draftgate.canaries.targets.servers.target import ServerTarget
+from draftgate.engine.cache.contiguous import ContiguousCache
 from draftgate.engine.request import Request, Sampling
 from draftgate.engine.sampling import softmax
 from served import connection
@@ -164,7 +165,7 @@ class EngineKind(VLLMKind):
         """For each of the `last` tokens of `ids` the `most` best log probabilities before it, and its own."""
         prompt, answer = ids[: len(ids) - last], ids[len(ids) - last :]
         asked = Request(name="", prompt=tuple(prompt), max_tokens=last)
-        (logits,) = teacher_forced(self.arm.model, [asked], [answer], 0)
+        (logits,) = teacher_forced(self.arm.model, ContiguousCache, [asked], [answer], 0)
         for row, token in zip(np.log(softmax(logits.astype(np.float64))), answer, strict=True):
             best = [int(t) for t in np.argsort(-row, kind="stable")[:most]]
             yield {t: float(row[t]) for t in dict.fromkeys([*best, token])}

@@ -46,8 +46,10 @@ class Algebra(Certain):
         )
 
 
-def complaint(generation: Generation, draft_length: int, limit: int, eos: Sequence[int]) -> str | None:
-    """The first identity that does not hold, in words; None where all do."""
+def complaint(
+    generation: Generation, draft_length: int, limit: int, eos: Sequence[int], *, stops: bool = False
+) -> str | None:
+    """The first identity that does not hold, in words; None where all do. `stops`: a stop string was asked for."""
     rounds, tokens = generation.rounds, len(generation.tokens)
     told = bool(rounds) or generation.prefill > 0  # a server tells neither
     emitted = generation.prefill + sum(r.emitted for r in rounds)
@@ -66,7 +68,7 @@ def complaint(generation: Generation, draft_length: int, limit: int, eos: Sequen
         f"{tokens} tokens exceed the limit of {limit}": 0 < tokens <= limit,
         "tokens follow the end of the sequence": not set(eos) & set(generation.tokens[:-1]),
         f"finish is length, but {tokens} of {limit} tokens came": generation.finish != "length" or tokens == limit,
-        "finish is stop, but no stop string was asked for": generation.finish != "stop",
+        "finish is stop, but no stop string was asked for": stops or generation.finish != "stop",
         f"finish is {generation.finish}, but the last token says otherwise": (generation.finish == "eos")
         == bool(set(eos) & set(generation.tokens[-1:])),
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..contracts import Finding, Reason, Status
 from ..observations.pairs import BASELINE
 from .base import Case, Certain, not_observed
-from .ranges import SHAPES
+from .ranges import LOST, SHAPES
 from .whole import hole
 
 
@@ -34,8 +34,8 @@ class Answered(Certain):
 
 def _lost(case: Case) -> str:
     """Which arms were lost over what, and not again when a resumed run asked anew."""
-    lost = {key: note["arm"] for key, note in case.observations.items() if key.endswith("/lost")}
-    return "".join(f"; the {arm} was lost once, over {key.removesuffix('/lost')}" for key, arm in lost.items())
+    lost = {key: note["arm"] for key, note in case.observations.items() if f"/{LOST}" in key}
+    return "".join(f"; the {arm} was lost once, over {key.partition(f'/{LOST}')[0]}" for key, arm in lost.items())
 
 
 def broken_in(case: Case) -> Iterator[tuple[str, str]]:

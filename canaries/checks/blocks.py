@@ -5,12 +5,12 @@ Judges neither arm.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ...suites.suite import Cell, Suite
-from ..observations.blocks import BLOCKS, IN_TURN, dealt, joined, key, repeats
+from ..observations.blocks import BLOCKS, IN_TURN, dealt, disordered, joined, key, repeats
 from ..observations.pairs import grouped
 from .base import Case
 from .ranges import SHAPES, misshapen
@@ -54,4 +54,13 @@ def _unfit(suite: Suite, cell: Cell, observations: Mapping[str, Any]) -> str | N
             return f"{name} cannot have been observed ({wrong}); run again"
         if not dealt(cell, groups, found["runs"], block):
             return f"{name} is not what the {arm} was to answer there; run again"
-    return None
+    return _disorder(cell, [observations[key(cell, block)] for block in range(len(BLOCKS))])
+
+
+def _disorder(cell: Cell, found: Sequence[Mapping[str, Any]]) -> str | None:
+    """Which launch was not in its turn; of blocks that were broken off nothing is timed."""
+    late = None if any("broken" in block for block in found) else disordered(found)
+    if late is None:
+        return None
+    before, after = (key(cell, block) for block in (late - 1, late))
+    return f"{after} says it was launched before {before} had answered, and arms take turns; run again"

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ...engine.sequences import shared_length
 from ...stats.design import rate_detectable, rate_draws
 from ...suites.suite import Suite
 from ..contracts import Finding, Reason, Status
@@ -18,7 +19,7 @@ from ..observations.chat import AGAIN, DRAWN, FORMS, SCHEMA, TOOLS, Slot, wrappe
 from ..observations.pairs import BASELINE, CANDIDATE
 from .base import Case, Certain, not_observed
 from .flaws import NotStrict, document, satisfies
-from .heard import Asked, Fork, Said, like_of, likes, limit, read, spread, weigh
+from .heard import Asked, Fork, Said, like_of, likes, limit, read, wavering, weigh
 
 SHOWN = 40  # characters of answers and refusals that are told
 WORDED = frozenset({"calls", "text", "tokens"})  # what may differ at a near tie; ends and counts follow from it
@@ -53,9 +54,8 @@ class Chat(Certain):
         found = [one for one in read(observed, numbers.logprobs) if FORMS[one.slot.form].sort != DRAWN]
         if not any(one.answers[BASELINE] for one in found):
             return self._finding(case, Status.NOT_APPLICABLE, None, f"no ask is answered{_refusals(found)}")
-        most, known, moved = limit(case, found), likes(found), spread(found)
-        if moved > case.suite.noise.unstable_above:
-            words = f"plain decoding's own logprobs differ by {moved:.2g} logits when asked again"
+        most, known = limit(case, found), likes(found)
+        if words := wavering(case, found):
             return self._finding(case, Status.FAIL, Reason.BASELINE_UNSTABLE, words)
         lost = [one for one in found if one.refused[CANDIDATE] and not (one.refused[BASELINE] or one.refused[AGAIN])]
         unsteady = [odd for one in found for odd in _odd(case.suite, one, AGAIN, known, most)]
@@ -160,8 +160,7 @@ def _listed(parts: Sequence[object]) -> str:
 
 def _cut(one: str, other: str) -> tuple[str, str]:
     """Both texts from shortly before where they part."""
-    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    begin = max(0, at - SHOWN // 4) if max(len(one), len(other)) > SHOWN else 0
+    begin = max(0, shared_length(one, other) - SHOWN // 4) if max(len(one), len(other)) > SHOWN else 0
     return repr(one[begin:][:SHOWN]), repr(other[begin:][:SHOWN])
 
 

@@ -9,11 +9,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...engine.sequences import shared_length
 from ..observations.chat import AGAIN, FORMS, TURNS, Slot
 from ..observations.pairs import BASELINE
 from .base import Case
@@ -118,23 +118,40 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def spread(found: Sequence[Asked]) -> float:
-    """The largest difference between logprobs that plain decoding told at the same place: again, and in company."""
-    largest, alone = 0.0, {one.slot: one for one in found if not one.slot.together}
+def spread(found: Sequence[Asked]) -> list[float]:
+    """By ask, how far logprobs differ that plain decoding told at one place: again, and in company; the largest first.
+
+    An ask of which nothing was told twice is left out.
+    """
+    alone = {one.slot: one for one in found if not one.slot.together}
+    largest = []
     for one in found:
         others = [one.answers[AGAIN]]
         if one.slot.together and (same := alone.get(one.slot._replace(together=0))):
             others.append(same.answers[BASELINE])
-        for other in others:
-            for pair in zip(one.answers[BASELINE], other, strict=False):  # a refusal has no answers
-                largest = max([largest, *(differ(a, b) for _, a, b in places(*pair))])
-    return largest
+        pairs = [pair for other in others for pair in zip(one.answers[BASELINE], other, strict=False)]  # or refused
+        apart = [differ(a, b) for pair in pairs for _, a, b in places(*pair)]
+        largest += [max(apart)] if apart else []
+    return sorted(largest, reverse=True)
 
 
 def limit(case: Case, found: Sequence[Asked]) -> float:
-    """The logits that the measured noise explains: that of passes, or of told logprobs; NaN if not measured."""
-    measured = noise_of(case)
-    return math.nan if math.isnan(measured) else case.suite.noise.fork_multiple * max(measured, spread(found))
+    """The logits that the measured noise explains: that of passes, or of told logprobs; NaN if not measured.
+
+    Of the latter, the asks that differ most are left out: one at least, and the share of wrong ones that is to be seen.
+    What plain decoding tells wildly now and then is no noise, and excuses nobody.
+    """
+    measured, moved, numbers = noise_of(case), spread(found), case.suite.chat
+    wild = max(1, int(len(moved) * (numbers.told_effect if numbers else 0.0)))
+    return math.nan if math.isnan(measured) else case.suite.noise.fork_multiple * max([measured, *moved[wild:]])
+
+
+def wavering(case: Case, found: Sequence[Asked]) -> str:
+    """Why plain decoding's own logprobs are no yardstick; empty where they keep to what is asked of the candidate."""
+    moved = max(spread(found), default=0.0)
+    if moved > case.suite.noise.unstable_above or moved > limit(case, found):
+        return f"plain decoding's own logprobs differ by {moved:.2g} logits when asked again"
+    return ""
 
 
 def places(one: Said, other: Said) -> Iterator[tuple[int, Row, Row]]:
@@ -190,7 +207,7 @@ def weigh(plain: Said, other: Said, like: Said | None, most: float) -> Fork:
         return Fork.APART
     if not (mine and its):
         return Fork.APART if told and all(row.gap > most for row in told) else Fork.OPEN
-    at = next(place for place, (a, b) in enumerate(zip_longest(mine, its)) if a != b)
+    at = shared_length(mine, its)
     if at >= len(told):
         return Fork.OPEN
     return _tie(told[at], its[at] if at < len(its) else None, most)

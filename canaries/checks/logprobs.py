@@ -15,7 +15,7 @@ from ..contracts import Finding, Reason, Status
 from ..observations.chat import CHAT, DRAWN, FORMS, Slot
 from ..observations.pairs import BASELINE, CANDIDATE
 from .base import Case, Certain, not_observed
-from .heard import Asked, Row, differ, limit, places, read, spread
+from .heard import Asked, Row, differ, limit, places, read, wavering
 
 
 class Told(NamedTuple):
@@ -53,16 +53,14 @@ class Logprobs(Certain):
         bad = [one for one in compared if not one.apart <= most]
         misnamed = [one.slot for one in found if _misnamed(one, CANDIDATE) and not _misnamed(one, BASELINE)]
         plain, other = (_claims(found, turn) for turn in (BASELINE, CANDIDATE))
-        moved = spread(found)
         full = sum(one.full for one in compared)
         short = rate_draws(numbers.told_effect, miss=case.design.miss) - full
         status, reason = Status.PASS, None
         summary = f"told of {len(compared)} places as plain decoding tells them, within {_logits(most)}"
         if lost := _lost(observed["refused"]):
             status, reason, summary = Status.FAIL, Reason.CORRECTNESS, lost
-        elif moved > case.suite.noise.unstable_above:
-            status, reason = Status.FAIL, Reason.BASELINE_UNSTABLE
-            summary = f"plain decoding's own logprobs differ by {moved:.2g} logits when asked again"
+        elif shaken := wavering(case, found):
+            status, reason, summary = Status.FAIL, Reason.BASELINE_UNSTABLE, shaken
         elif wrong := _wrong(misnamed, bad, len(compared), most):
             status, reason, summary = Status.FAIL, Reason.CORRECTNESS, wrong
         elif not plain:

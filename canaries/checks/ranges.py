@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ...engine.request import Generation
 from ..observations.answers import by_arm
 from ..observations.chat import TURNS
+from ..observations.costs import PARTS
 from ..observations.pairs import BASELINE, CANDIDATE
 from ..observations.replays import NOISE_ROWS
-from . import drawn
+from ..observations.serving.scenarios import SCENARIOS, SERVING
+from . import drawn, loaded
 from .algebra import complaint
 from .base import Case
 from .counted import COUNTS
@@ -32,6 +35,7 @@ from .values import (
     integer,
     log_mass,
     mark,
+    marked,
     mass,
     text,
     token,
@@ -52,6 +56,7 @@ GENERATION = {
     "rounds": [(integer, integer, integer, integer)],
 }
 REPLAY = {"margin": [distance], "gap": [distance], "below": [mass], "prob": [mass], "outside": [mark]}
+SCORED = REPLAY | {"outside": [marked]}  # of a server, which may tell too little to know
 VARIANTS = {
     "plain": [GENERATION],
     "variants": {...: {"generations": [GENERATION], "replays": {...: REPLAY}}},
@@ -69,6 +74,9 @@ RUN = {
 }
 SWITCH = {"kind": text, "text": text}
 OF_ARMS = (BASELINE, CANDIDATE)
+LOST = "lost"  # what the note of an arm that was lost over an observation is called, behind the observation's own name
+NOTE = {"arm": lambda value: value in OF_ARMS, "told": text}
+BROKEN = {"broken": NOTE}
 PROMPT = {
     "canary": text,
     "prefix": [count],
@@ -76,7 +84,7 @@ PROMPT = {
     "answers": [[count]],
     "below": [[mass]],
     "prob": [[mass]],
-    "outside": [[mark]],
+    "outside": [[marked]],
     **{arm: [[count]] for arm in OF_ARMS},
     "again": {arm: [count] for arm in OF_ARMS},
 }
@@ -95,8 +103,8 @@ SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tup
     "block": {"launched": amount, "runs": [RUN | {"group": count}]},
     "replays": {
         "noise": {"logits": {...: amount}, "positions": above},
-        "census": [REPLAY],
-        "candidate": [REPLAY],
+        "census": [SCORED],
+        "candidate": [SCORED],
         "replayed": [text],
     },
     "knobs": VARIANTS,
@@ -105,6 +113,7 @@ SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tup
     "table": TABLE,
     "own_batch": {"answers": [[count]]},
     "recorded": {"canary": text, "target": [[log_mass]], "draft": [[log_mass]]},
+    "costs": {"prefill": {"target": amount, "draft": amount}, **{part: [amount] for part in PARTS}},
     "configuration": {arm: {"reported": anything, "switches": [SWITCH]} for arm in OF_ARMS},
     "samples": {"draws": count, "noise": amount, "open": count, "prompts": [PROMPT]},
     "chat": {
@@ -113,7 +122,31 @@ SHAPES: Mapping[str, Any] = {  # a list holds any number of what it names, a tup
         "slots": [{"canary": text, "form": text, "together": mark, **dict.fromkeys(TURNS, HEARD)}],
     },
     "rows": {"draws": above, "short": count, "counts": [[count]]},
+    **loaded.shapes(GENERATION, REPLAY),
 }
+
+
+def unreadable(observations: Mapping[str, Any]) -> str | None:
+    """The first observation that was broken off, or arm that was lost, and is told in another shape; None if none is.
+
+    These are read by whoever goes on with a record; of all else it is for the checks to say whether it is evidence.
+    """
+    for key, found in observations.items():
+        broken = isinstance(found, dict) and "broken" in found
+        shape = BROKEN if broken else NOTE if f"/{LOST}" in key else None
+        if shape and (wrong := misshapen(found, shape, key)):
+            return wrong
+    return None
+
+
+def misfit(observations: Mapping[str, Any]) -> str | None:
+    """The first observation that is not of the shape of its kind; None where all are, or are of a kind not known."""
+    for key, found in observations.items():
+        name = "block" if "/block/" in key else key.rpartition("/")[2]
+        broken = isinstance(found, dict) and "broken" in found
+        if name in SHAPES and not broken and (wrong := misshapen(found, SHAPES[name], key)):
+            return wrong
+    return unreadable(observations)
 
 
 def misshapen(value: Any, shape: Any, at: str) -> str | None:
@@ -176,7 +209,14 @@ def _replays(case: Case) -> str | None:
     tokens, said = sum(len(one.tokens) for one in plain), found["noise"]["positions"]
     if said != tokens:
         return f"noise.positions is {said}, but the answers have {tokens} tokens"
-    return _torn([*found["census"], *found["candidate"]])
+    listed = [*found["census"], *found["candidate"]]
+    return _unmarked(case, [replay["outside"] for replay in listed]) or _torn(listed)
+
+
+def _unmarked(case: Case, marks: Iterable[Sequence[int | None]]) -> str | None:
+    """A mark that is missing where all logits are known, or where the best token alone may be emitted."""
+    told = case.kind == "server" and not case.cell.greedy
+    return None if told or not any(None in row for row in marks) else "outside is None where the law is known"
 
 
 def _torn(replays: Iterable[Mapping[str, Any]]) -> str | None:
@@ -199,6 +239,11 @@ def _variants(case: Case, name: str, limit: int) -> str | None:
     found = case.observed(name)
     replays = (replay for variant in found["variants"].values() for replay in variant["replays"].values())
     return _baseline(case, found["plain"], limit) or _torn(replays)
+
+
+def _scenario(case: Case, name: str) -> str | None:
+    """As of any variants."""
+    return _variants(case, name, case.suite.serving.tokens if case.suite.serving else 0)
 
 
 def _conversation(case: Case) -> str | None:
@@ -237,7 +282,11 @@ _CONTRARY: Mapping[str, Callable[[Case], str | None]] = {
     "synthetic": lambda case: _variants(case, "synthetic", case.suite.synthetic.tokens),
     "conversation": _conversation,
     "recorded": _recorded,
-    "samples": lambda case: drawn.contrary(case.observed("samples")),
+    "samples": lambda case: (
+        _unmarked(case, [row for one in case.observed("samples")["prompts"] for row in one["outside"]])
+        or drawn.contrary(case.observed("samples"))
+    ),
+    **{f"{SERVING}/{name}": partial(_scenario, name=f"{SERVING}/{name}") for name in SCENARIOS},
 }
 
 

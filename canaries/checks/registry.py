@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ...stats.ledger import Ledger
 from ...suites.suite import Suite
 from ..contracts import Finding
+from ..observations.serving.scenarios import SCENARIOS
 from .acceptance import Acceptance
 from .algebra import Algebra
 from .answered import Answered
@@ -21,10 +22,15 @@ from .identifiers import Identifiers
 from .law import LawOfARound
 from .logprobs import Logprobs
 from .loops import Degenerate
+from .mask_probe import MaskProbe
+from .mixed import Parameters, ParametersLaw
 from .noise import Noise
 from .pit import PlaceInTheLaw
+from .private_words import PrivateWords
 from .samples import SampledAnswers
+from .scenarios import Scenario
 from .speed import Speed
+from .state_parity import StateParity
 from .support import Support
 from .tools import flaw_of_calls
 from .validity import Validity, by_schema, exactly
@@ -55,6 +61,12 @@ _ALL: tuple[Check, ...] = (
     Logprobs(),
     Configuration(),
     Answered(),
+    *(Scenario(name) for name in SCENARIOS),
+    Parameters(),
+    ParametersLaw(),
+    PrivateWords(),
+    MaskProbe(),
+    StateParity(),
     Speed(),
 )
 CHECKS: Mapping[str, Check] = {check.name: check for check in _ALL}

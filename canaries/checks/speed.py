@@ -17,13 +17,13 @@ from ..observations.context import seed_of
 from ..observations.pairs import BASELINE, CANDIDATE
 from .base import Case, Certain, not_observed
 from .counted import Window, total, windows
+from .predicting import BOUND_SLACK, predicted
 
 Times = dict[int, dict[int, float]]
 Launches = dict[str, dict[tuple[int, int], float]]
 LAUNCHES = 2  # of each arm, at least: one says nothing of how another would have started
 NOT_CLAIMED = "speed is not claimed: the {} was launched {} time, and the spread between launches takes {}; run again"
 WALL_SHARE = 0.5  # least share of a call's time that its stream may span: what comes after the last token is short
-BOUND_SLACK = 1.25  # a ratio's lower end may exceed tokens a pass by this: prompts differ, and clocks are noisy
 
 
 class Speed(Certain):
@@ -58,6 +58,7 @@ class Speed(Certain):
             status=Status.PASS,
             summary=f"{ratio.ratio:.2f}x [{ratio.low:.2f}, {ratio.high:.2f}] over {ratio.pairs} pairs{how}",
             figures=_figures(case, ratio, again)
+            | {"predicted": predicted(case, listed, ratio)}
             | {"launches": fewest(launched)[1] if launched else None}
             | {arm: _latencies([a.generation for a in listed if a.arm == arm]) for arm in (BASELINE, CANDIDATE)},
         )

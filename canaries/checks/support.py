@@ -20,10 +20,9 @@ class Support(Certain):
         replays = case.observed("replays")
         if not replays or not replays["candidate"]:
             return not_observed(self.name, case)
+        # Where no law is known, or fewer tokens are told than the filters keep, nothing was looked at.
         told = [pair for r in replays["candidate"] for pair in zip(r["outside"], r["prob"], strict=True)]
-        marks = [
-            mark for mark, prob in told if mark or prob is not None
-        ]  # where no law is known, nothing was looked at
+        marks = [mark for mark, prob in told if mark or (mark is not None and prob is not None)]
         outside, tokens, miss = sum(marks), len(marks), case.design.miss
         evidence = support.outside_support(outside, tokens, hypothesis="no token outside the filtered support")
         detectable = rate_detectable(tokens, miss=miss)

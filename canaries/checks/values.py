@@ -66,6 +66,11 @@ def mark(value: Any) -> bool:
     return type(value) is int and value in (0, 1)
 
 
+def marked(value: Any) -> bool:
+    """0 or 1, or nothing where neither can be told."""
+    return value is None or mark(value)
+
+
 def token(value: Any) -> bool:
     """An id, or a token's name where a server tells no ids."""
     return count(value) or text(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...engine.request import Generation
@@ -13,61 +13,76 @@ from .base import Case, Certain
 from .forking import explained, tolerance, untold
 
 
+class Problem(NamedTuple):
+    """Something that speaks against a PASS."""
+
+    summary: str
+    status: Status
+    reason: Reason | None
+
+
 class Variants(Certain):
     """Each variant's greedy answers are the plain ones, near ties aside, and their counts add up."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, observation: str | None = None) -> None:
         self.name = name
-        self.observes = (name, "replays")
+        self.observation = observation or name
+        self.observes = (self.observation, "replays")
 
     def judge(self, case: Case) -> Finding:
         """FAIL for one variant that changes a confident token or miscounts; PASS needs every one to have drafted."""
-        observed = case.observed(self.name)
-        plain = {g.name: g for g in map(Generation.from_json, observed["plain"])}
-        limit = tolerance(case)
-        changed = {
-            label: _unexplained(plain, variant, limit, kept=case.kept)
-            for label, variant in observed["variants"].items()
-        }
-        bad = {label: found.names for label, found in changed.items() if found.names}
-        unsure = sum(found.untold for found in changed.values())
-        idle = idle_variants(observed["variants"])
-        wrong = self._miscounted(case)
+        observed = case.observed(self.observation)
+        changed = self._changed(case)
         tokens = sum(len(g["tokens"]) for v in observed["variants"].values() for g in v["generations"])
         labels = ", ".join(observed["variants"])
         forks = sum(len(variant["replays"]) for variant in observed["variants"].values())
         told = f" but for {forks} fork{'s' * (forks > 1)} that noise explains" if forks else ""
-        summary = f"{tokens} tokens equal{told} under {labels}"
-        if bad:
-            summary = f"answers change with {', '.join(bad)}"
-        elif wrong:
-            summary = wrong
-        elif idle:
-            summary = f"nothing was drafted under {', '.join(idle)}"
-        elif unsure:
-            summary = f"{unsure} of {forks} forks left the kept baseline at a near tie; run with the baseline itself"
-        ranked = (
-            (bad, Status.FAIL, Reason.CORRECTNESS),
-            (wrong, Status.FAIL, Reason.METRICS),
-            (idle, Status.NOT_EXERCISED, Reason.NOT_EXERCISED),
-            (unsure, Status.INCONCLUSIVE, Reason.INCOMPLETE),
-        )
-        status, reason = next(((status, why) for found, status, why in ranked if found), (Status.PASS, None))
+        equal = Problem(f"{tokens} tokens equal{told} under {labels}", Status.PASS, None)
+        worst = next(self.problems(case), equal)
+        names = [(label, name) for label, found in changed.items() for name in found.names]
         return Finding(
             check=self.name,
             cell=case.cell.name,
-            status=status,
-            reason=reason,
-            summary=summary,
-            reproduce=tuple(dict.fromkeys(f"{label}:{name}" for label, names in bad.items() for name in names)),
+            status=worst.status,
+            reason=worst.reason,
+            summary=worst.summary,
+            reproduce=tuple(dict.fromkeys(f"{label}:{name}" for label, name in names)),
             figures={"tokens": tokens, "variants": len(observed["variants"]), "forks": forks},
         )
+
+    def problems(self, case: Case) -> Iterator[Problem]:
+        """All that speaks against a PASS, the worst first."""
+        changed, variants = self._changed(case), case.observed(self.observation)["variants"]
+        if bad := [label for label, found in changed.items() if found.names]:
+            yield Problem(f"answers change with {', '.join(bad)}", Status.FAIL, Reason.CORRECTNESS)
+        yield from self.wrongs(case)
+        if idle := idle_variants(variants):
+            words = f"nothing was drafted under {', '.join(idle)}"
+            yield Problem(words, Status.NOT_EXERCISED, Reason.NOT_EXERCISED)
+        if unsure := sum(found.untold for found in changed.values()):
+            forks = sum(len(variant["replays"]) for variant in variants.values())
+            words = f"{unsure} of {forks} forks left the kept baseline at a near tie; run with the baseline itself"
+            yield Problem(words, Status.INCONCLUSIVE, Reason.INCOMPLETE)
+
+    def wrongs(self, case: Case) -> Iterator[Problem]:
+        """What is wrong beside the tokens: counts that do not add up."""
+        if wrong := self._miscounted(case):
+            yield Problem(wrong, Status.FAIL, Reason.METRICS)
+
+    def _changed(self, case: Case) -> dict[str, _Changed]:
+        """What each variant changed."""
+        observed, limit = case.observed(self.observation), tolerance(case)
+        plain = {g.name: g for g in map(Generation.from_json, observed["plain"])}
+        return {
+            label: _unexplained(plain, variant, limit, kept=case.kept)
+            for label, variant in observed["variants"].items()
+        }
 
     def _miscounted(self, case: Case) -> str | None:
         """The first answer whose counts do not add up, in words."""
         limit = getattr(case.suite, self.name).tokens
         spread = int(case.candidate.get("options", {}).get("spread", 1))  # tokens that one of another vocabulary may be
-        for label, variant in case.observed(self.name)["variants"].items():
+        for label, variant in case.observed(self.observation)["variants"].items():
             longest = spread * int(label.removeprefix("k=")) if label.startswith("k=") else case.draft_length
             for generation in map(Generation.from_json, variant["generations"]):
                 if wrong := complaint(generation, longest, limit, case.header["eos"]):

@@ -13,19 +13,21 @@ from typing import Any
 
 from ...suites.suite import Canary
 from ..observations import laws, own_batch
-from ..observations.answers import by_arm, fork, forks
+from ..observations.answers import by_arm, forks
 from ..observations.blocks import order as by_blocks
-from ..observations.chat import FORMS, TURNS, Slot, slots
+from ..observations.chat import FORMS, Slot, slots
+from ..observations.chat import TURNS as CHAT_TURNS
+from ..observations.costs import PARTS, TURNS
 from ..observations.pairs import BASELINE, CANDIDATE, order
 from ..observations.samples import Open
-from . import blocks, ranges
+from . import blocks, loaded, ranges
 from .base import NOT_MADE, Case
+from .covered import answered, cover
 from .forking import noise_of
 from .law import own_batch_tokens
 from .samples import draws_needed
 
-RESTS_ON = {"replays": "pairs", "rows": "recorded"}  # what an observation was made from
-REPLAYED = ("margin", "gap", "below", "prob", "outside")
+RESTS_ON = {"replays": "pairs", "costs": "pairs", "rows": "recorded"}  # what an observation was made from
 
 
 def hole(case: Case, name: str) -> str | None:
@@ -97,8 +99,8 @@ def replays(case: Case) -> bool:
     return (
         not math.isnan(noise_of(case))
         and [canary for canary, _ in judged] == found["replayed"]
-        and _cover(found["candidate"], [tokens for _, tokens in judged])
-        and _cover(found["census"], plain)
+        and cover(found["candidate"], [tokens for _, tokens in judged])
+        and cover(found["census"], plain)
         and all(gap is not None for replay in found["census"] for gap in replay["gap"])
     )
 
@@ -114,21 +116,10 @@ def variants(name: str, labels: Callable[[Case], list[str]], asked: Callable[[Ca
             list(plain) == wanted != []
             and all(plain.values())
             and set(labels(case)) == set(found["variants"]) != set()
-            and all(_answered(variant, plain) for variant in found["variants"].values())
+            and all(answered(variant, plain) for variant in found["variants"].values())
         )
 
     return complete
-
-
-def _answered(variant: Mapping[str, Any], plain: Mapping[str, tuple[int, ...]]) -> bool:
-    answers = {g["name"]: tuple(g["tokens"]) for g in variant["generations"]}
-    forked = {name: tokens for name, tokens in answers.items() if fork(name, "", plain.get(name, ()), tokens)}
-    return (
-        list(answers) == list(plain)
-        and len(answers) == len(variant["generations"])
-        and set(forked) == set(variant["replays"])
-        and _cover([variant["replays"][name] for name in forked], list(forked.values()))
-    )
 
 
 def conversation(case: Case) -> bool:
@@ -153,7 +144,7 @@ def _turns(canary: Canary, most: int) -> int:
 
 def _replayed(turn: Mapping[str, Any]) -> bool:
     live, fresh = (tuple(turn[arm]["tokens"]) for arm in ("live", "fresh"))
-    return bool(fresh) and (live == fresh or _cover([turn["replay"] or {}], [live]))
+    return bool(fresh) and (live == fresh or cover([turn["replay"] or {}], [live]))
 
 
 def answers_at_own_batch(case: Case) -> bool:
@@ -231,18 +222,19 @@ def chat(case: Case) -> bool:
         and all(
             len(one[turn]["answers"]) == (FORMS[one["form"]].n if one[turn]["refused"] is None else 0)
             for one in found
-            for turn in TURNS
+            for turn in CHAT_TURNS
         )
     )
 
 
-def _cover(found: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[int]]) -> bool:
-    """Whether there is a replay for each answer and, in it, a number for each token."""
-    return len(found) == len(answers) and all(
-        len(replay.get(field, ())) == len(tokens)
-        for replay, tokens in zip(found, answers, strict=True)
-        for field in REPLAYED
-    )
+def costs(case: Case) -> bool:
+    """Every part of every turn was timed, and took time where there is always something to do."""
+    found = case.observed("costs")
+    return all(len(found[part]) == TURNS for part in PARTS) and all(map(_positive, (found["step"], found["verify"])))
+
+
+def _positive(numbers: Sequence[float]) -> bool:
+    return all(number > 0 for number in numbers)
 
 
 def knob_labels(case: Case) -> list[str]:
@@ -266,4 +258,6 @@ _WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "rows": rows,
     "samples": samples,
     "chat": chat,
+    "costs": costs,
+    **loaded.COMPLETE,
 }

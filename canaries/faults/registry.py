@@ -5,37 +5,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import UsageError
-
-if TYPE_CHECKING:
-    from ..targets.strategies import Strategies
-
-
-@dataclass(frozen=True, slots=True)
-class Plant:
-    """One row: where the function lives that plants it, what it does, and what the gate must answer.
-
-    A `shared` one is planted in both arms: it changes the target that they have in common.
-    """
-
-    code: str
-    name: str
-    where: str
-    summary: str
-    expected: str
-    seen_by: str
-    shared: bool = False
-
-    def apply(self, strategies: Strategies) -> Strategies:
-        """The strategies with the plant among them."""
-        module, function = self.where.split(":")
-        planted: Strategies = getattr(import_module(module, __package__), function)(strategies)
-        return planted
-
+from . import loaded
+from .plant import Plant
 
 PLANTS = (
     Plant(
@@ -119,6 +93,14 @@ PLANTS = (
         "exact_tokens",
     ),
     Plant(
+        "F53b",
+        "verify-sees-itself",
+        ".kernels:verify_sees_itself",
+        "a verify block of two tokens and more attends to itself alone, not to what the cache holds",
+        "HOLD CORRECTNESS",
+        "exact_tokens",
+    ),
+    Plant(
         "F54",
         "keep-whole-blocks",
         ".cache:keep_whole_blocks",
@@ -159,13 +141,14 @@ PLANTS = (
         "PASS",
         "",
     ),
+    *loaded.PLANTS,
 )
 BY_NAME = {key: plant for plant in PLANTS for key in (plant.code, plant.name)}
 
 
 def find(name: str) -> Plant:
     """The plant of that code or name. Raises UsageError that lists them all."""
-    plant = BY_NAME.get(name) or BY_NAME.get(name.upper())
+    plant = BY_NAME.get(name) or BY_NAME.get(name[:1].upper() + name[1:])
     if plant is None:
         known = ", ".join(f"{p.code} ({p.name})" for p in PLANTS)
         raise UsageError(f"unknown fault {name!r}; known: {known}")

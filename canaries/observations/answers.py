@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...engine.request import Generation
+from ...engine.sequences import shared_length
 
 
 class Answered(NamedTuple):
@@ -56,9 +57,7 @@ def fork(canary: str, label: str, wanted: tuple[int, ...], seen: tuple[int, ...]
     """The first place where `seen` differs from `wanted`, an early or a late end included; None if they are equal."""
     if wanted == seen:
         return None
-    shared = zip(wanted, seen, strict=False)  # lengths are compared below: this is the one zip that may stop early
-    at = next((place for place, (a, b) in enumerate(shared) if a != b), min(len(wanted), len(seen)))
-    return Fork(canary, label, at, seen)
+    return Fork(canary, label, shared_length(wanted, seen), seen)
 
 
 def forks(pairs: Mapping[str, Any]) -> list[Fork]:

@@ -7,7 +7,9 @@ answered within one launch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from ...suites.suite import Cell, Suite
@@ -95,3 +97,16 @@ def dealt(cell: Cell, groups: int, runs: Sequence[Mapping[str, Any]], block: int
     """Whether these are the runs of this block: its arm's, and each turn that it takes once."""
     told = [(run["group"], run["repeat"]) for run in runs]
     return {run["arm"] for run in runs} <= {BLOCKS[block]} and told == turns(cell, groups, block)
+
+
+def disordered(blocks: Sequence[Mapping[str, Any]]) -> int | None:
+    """The first block that cannot have been launched when it says, after the one before had answered; None if all can.
+
+    Launched before, it would have answered beside the other arm's server. Two blocks of one arm that follow each
+    other may be of one launch: what such a launch is worth is said elsewhere.
+    """
+    for block, (one, other) in enumerate(pairwise(blocks), start=1):
+        same = BLOCKS[block - 1] == BLOCKS[block] and one["launched"] == other["launched"]
+        if not same and other["launched"] <= one["launched"] + math.fsum(run["wall"] for run in one["runs"]):
+            return block
+    return None

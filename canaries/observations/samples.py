@@ -167,8 +167,11 @@ def _in_law(law: Mapping[int, float] | None, token: int) -> Placed:
 
 def _outside(
     baseline: Arm, request: Request, answers: Sequence[Tokens], placed: Sequence[list[Placed]], slack: float
-) -> list[list[int]]:
-    """1 for tokens that no law keeps though its edge is moved outwards by the slack: only those without mass may be."""
+) -> list[list[float]]:
+    """1 for tokens that no law keeps though its edge is moved outwards by the slack: only those without mass may be.
+
+    NaN where too little is told to know.
+    """
     doubtful = [answer for answer, row in zip(answers, placed, strict=True) if any(token.prob == 0 for token in row)]
     told = baseline.score([request] * len(doubtful), doubtful, width=0, slack=slack) if doubtful else []
     marks = {answer: list(replay.outside) for answer, replay in zip(doubtful, told, strict=True)}

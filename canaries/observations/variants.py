@@ -5,10 +5,10 @@ At T = 0 none of them may change a confident token: a change proves a fault with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...engine.request import Generation
+from ...engine.request import Generation, Request
 from ...suites.suite import Knobs, Synthetic
 from ..contracts import Arm
 from .answers import fork
@@ -42,13 +42,13 @@ def _observe(context: Context, asked: Knobs | Synthetic, arms: Any) -> dict[str,
         generations = arm.generate(requests)
         found[label] = {
             "generations": [g.to_json() for g in generations],
-            "replays": _replays(context, requests, plain, generations),
+            "replays": replayed(context.baseline, requests, plain, generations),
         }
     return {"plain": [g.to_json() for g in plain.values()], "variants": found}
 
 
-def _replays(
-    context: Context, requests: Any, plain: Mapping[str, Generation], generations: list[Generation]
+def replayed(
+    baseline: Arm, requests: Sequence[Request], plain: Mapping[str, Generation], generations: Sequence[Generation]
 ) -> dict[str, Any]:
     """Teacher-forced replays of the answers that differ from the plain ones, by canary."""
     differing = [
@@ -56,5 +56,5 @@ def _replays(
         for request, g in zip(requests, generations, strict=True)
         if fork(g.name, "", plain[g.name].tokens, g.tokens)
     ]
-    replays = context.baseline.score([r for r, _ in differing], [t for _, t in differing], width=0, slack=0.0)
+    replays = baseline.score([r for r, _ in differing], [t for _, t in differing], width=0, slack=0.0)
     return {request.name: replay_json(r) for (request, _), r in zip(differing, replays, strict=True)}

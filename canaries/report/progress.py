@@ -59,8 +59,9 @@ class Bar:
         self._rich.start()
 
     def total(self, n: int) -> None:
-        """The bar's length."""
-        self._rich.update(self._task, total=n)
+        """The bar's length; one that was closed begins anew."""
+        self._rich.start()
+        self._rich.update(self._task, total=n, completed=0)
 
     def step(self, name: str) -> None:
         """The bar grows by the step that is done and names the one that begins."""

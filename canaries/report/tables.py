@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from .text import clean, number
+from .text import clean, interval, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ COLUMNS = 6  # that a terminal has room for beside one another
 WORD = 28  # characters of one word that a column is kept wide enough for
 DIGEST = re.compile("[0-9a-f]{64}")
 LEGEND = "pass, FAIL, open: too little data, idle: not exercised, n/a: does not apply, miss: required but not made."
+ARMS = ("baseline", "candidate")
 TIMES = (
     ("ttft_s", "TTFT s", ".3f"),
     ("itl_ms", "ITL ms", ".2f"),
@@ -40,17 +41,38 @@ def matrix(cells: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def speed(cells: Sequence[Mapping[str, Any]]) -> Table | None:
-    """Times of both arms by cell; None when no cell measured them."""
-    table = _table(*(Text(head) for head in ("cell", "arm", *(head for _, head, _ in TIMES))))
+    """Times of both arms by cell, and drafts kept of those proposed; None when no cell measured any times."""
+    table = _table(*(Text(head) for head in ("cell", "arm", *(head for _, head, _ in TIMES), "kept")))
+    table.columns[1].min_width = max(map(len, ARMS))
+    kept = {finding["cell"]: _kept(finding["figures"]) for finding in figures_of(cells, "acceptance")}
     for finding in figures_of(cells, "speed"):
-        for arm in ("baseline", "candidate"):
+        for arm in ARMS:
             times = finding["figures"].get(arm) or {}
             table.add_row(
                 Text(clean(finding["cell"]), overflow="fold"),
                 Text(arm),
                 *(Text(number(times.get(key), form)) for key, _, form in TIMES),
+                Text(kept.get(finding["cell"], "") if arm == "candidate" else "", overflow="fold"),
             )
     return table if table.row_count else None
+
+
+def predicted(cells: Sequence[Mapping[str, Any]]) -> Table | None:
+    """Speed-up by cell, as measured and as rounds and costs predict it; None where no cell's costs were measured."""
+    table = _table(*(Text(head) for head in ("cell", "measured", "predicted", "free width", "tokens", "wider", "c")))
+    for finding in figures_of(cells, "speed"):
+        if found := finding["figures"].get("predicted"):
+            measured = (finding["figures"].get(key) for key in ("ratio", "low", "high"))
+            told = (found[key] for key in ("ratio", "low", "high"))
+            rest = (number(found[key]) for key in ("ideal", "tokens_a_round", "wider", "c"))
+            spans = (f"{number(middle)} {interval(low, high)}" for middle, low, high in (measured, told))
+            table.add_row(*(Text(text, overflow="fold") for text in (clean(finding["cell"]), *spans, *rest)))
+    return table if table.row_count else None
+
+
+def _kept(figures: Mapping[str, Any]) -> str:
+    """Drafted tokens kept of all proposed, as counts."""
+    return f"{number(figures.get('accepted'), '.0f')}/{number(figures.get('proposed'), '.0f')}"
 
 
 def choices(rows: Sequence[Mapping[str, Any]]) -> Table:

@@ -15,7 +15,7 @@ from rich.text import Text
 from ..contracts import KEPT, Reason
 from ..reasons import CULPRITS, REASONS
 from . import tables
-from .text import clean, interval, number, odds, on_what, some, speed_line, where
+from .text import above, clean, interval, number, odds, on_what, prediction, some, speed_line, where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,6 +94,9 @@ def _headline(summary: Mapping[str, Any]) -> Text:
     text.append(f"Plain against plain  {interval(headline['aa_low'], headline['aa_high'])}")
     if summary["claim"] is not None:
         text.append(f"\nClaimed  {number(summary['claim'])}x")
+    if found := headline.get("predicted"):
+        text.append(f"\nPredicted  {prediction(found)}")
+        text.append(f"\n{told}" if (told := above(found, summary["claim"])) else "", style="bold")
     return text
 
 
@@ -141,6 +144,7 @@ def _details(summary: Mapping[str, Any]) -> list[RenderableType]:
         *_section("Cells", settings),
         *_section("Checks by cell (* required)", [tables.matrix(cells), Text(tables.LEGEND, style="dim")]),
         *_section("Times", [times] if times else []),
+        *_section("Predicted beside measured", [foretold] if (foretold := tables.predicted(cells)) else []),
         *_section(
             "Acceptance by position", [_positions(finding) for finding in tables.figures_of(cells, "acceptance")]
         ),

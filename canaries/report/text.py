@@ -45,6 +45,21 @@ def speed_line(headline: dict[str, Any]) -> str:
     return f"{ends} at {confidence} confidence, {pairs} pairs, cell {clean(headline['cell'])}{turns}"
 
 
+def prediction(found: Mapping[str, Any]) -> str:
+    """A predicted speed-up and what it rests on."""
+    cost = f"{number(found['wider'])} + {number(found['width'], '.3g')} x {number(found['c'])}"
+    ends = interval(found["low"], found["high"])
+    tokens = number(found["tokens_a_round"])
+    return f"{number(found['ratio'])}x  {ends} from {tokens} tokens a round that costs {cost} plain steps"
+
+
+def above(found: Mapping[str, Any], claim: float | None) -> str:
+    """What lies above the bound that a prediction sets; nothing where nothing does."""
+    if claim is not None and isinstance(found["high"], (int, float)) and claim > found["high"]:
+        return f"The claim lies above what these rounds and their costs allow, {number(found['high'])}x."
+    return "The measured speed lies above what these rounds and their costs allow." if found["exceeded"] else ""
+
+
 def on_what(identity: Mapping[str, Any]) -> list[str]:
     """The models, servers and machine that a run was made on, a line each, as far as its record names them."""
     models = {"model": identity["baseline"].get("model"), "draft": identity["candidate"].get("draft")}

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...engine.request import Generation, Request
+from ...engine.sequences import shared_length
 from ..contracts import KEPT, Replay, Shape, Watched
 from ..errors import RecordBroken
 from .recording import NEVER_KEPT, asked, first, scored
@@ -86,10 +87,10 @@ class Kept:
         same = [row for row in rows if tuple(row["answer"]) == answer and row["slack"] == slack]
         if same:
             return _replay(self._turn(f"{name}/{key('answer', answer, slack)}", same)["replay"])
-        nearest = max(rows, key=lambda row: _shared(row["answer"], answer), default=None)
+        nearest = max(rows, key=lambda row: shared_length(row["answer"], answer), default=None)
         if nearest is None:
             return _begun(Replay((), (), (), (), ()), 0, len(answer))
-        return _begun(_replay(nearest["replay"]), _shared(nearest["answer"], answer), len(answer))
+        return _begun(_replay(nearest["replay"]), shared_length(nearest["answer"], answer), len(answer))
 
     def shapes(self, widths: Sequence[int]) -> tuple[Shape, ...]:
         """Those that were measured, whatever widths a candidate has."""
@@ -147,12 +148,6 @@ def _replay(told: Mapping[str, Sequence[Any]]) -> Replay:
     """A replay as it was told; what was no number is none again."""
     fields: Any = {name: tuple(math.nan if one is None else one for one in told[name]) for name in Replay._fields}
     return Replay(**fields)
-
-
-def _shared(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens both begin with."""
-    apart = (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(apart, min(len(one), len(other)))
 
 
 def _begun(known: Replay, tokens: int, length: int) -> Replay:

@@ -13,12 +13,11 @@ import torch
 
 from ...suites.suite import Suite
 from .. import documents
-from .. import record as records
 from ..contracts import Arm
 from ..errors import OutputUnwritable, UsageError
 from ..faults import registry as faults
 from ..observations.pairs import BASELINE, CANDIDATE
-from . import reference, tape
+from . import caches, reference, tape
 from .kept import Kept
 from .registry import TARGETS
 from .servers.templates import SERVERS
@@ -37,7 +36,7 @@ DEFAULTS = {"baseline": "plain", "candidate": "draft:k=5"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the command line says of the arms; None where it says nothing. `logs` is where launched servers write.
+    """What the command line says of the arms; None where it says nothing.
 
     `seed` is the run's: a kept baseline was asked with one.
     """
@@ -49,29 +48,30 @@ class Asked:
     dtype: str | None
     fault: str | None
     seed: int
-    logs: Path
 
 
 @contextmanager
-def opened(asked: Asked, suite: Suite) -> Iterator[dict[str, Any]]:
-    """`baseline` and `candidate`. Raises UsageError, EngineError or ServerError before anything is recorded."""
+def opened(asked: Asked, suite: Suite, logs: Path) -> Iterator[dict[str, Any]]:
+    """`baseline` and `candidate`; servers that are launched write in the folder `logs`.
+
+    Raises UsageError, EngineError or ServerError before anything is recorded.
+    """
     baseline = TargetSpec.parse(asked.baseline or DEFAULTS[BASELINE])
-    arms = (
-        _beside_kept(baseline, asked, suite) if baseline.name == REPLAY else _arms(asked, suite, (BASELINE, CANDIDATE))
-    )
+    kept = baseline.name == REPLAY
+    arms = _beside_kept(baseline, asked, suite, logs) if kept else _arms(asked, suite, logs, (BASELINE, CANDIDATE))
     with arms as found:
         yield found
 
 
 @contextmanager
-def alone(asked: Asked, suite: Suite, role: str) -> Iterator[Any]:
+def alone(asked: Asked, suite: Suite, logs: Path, role: str) -> Iterator[Any]:
     """One arm without the other. Raises as `opened`."""
-    with _arms(asked, suite, (role,)) as found:
+    with _arms(asked, suite, logs, (role,)) as found:
         yield found[role]
 
 
 @contextmanager
-def _arms(asked: Asked, suite: Suite, roles: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _arms(asked: Asked, suite: Suite, logs: Path, roles: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The arms in these roles at least."""
     named = {role: TargetSpec.parse(getattr(asked, role) or DEFAULTS[role]) for role in roles}
     if asked.config is None and not any(spec.name in SERVERS for spec in named.values()):
@@ -87,12 +87,12 @@ def _arms(asked: Asked, suite: Suite, roles: Sequence[str]) -> Iterator[dict[str
     else:
         _refuse(asked, ("baseline", "candidate", "model", "dtype", "fault"), f"--config {asked.config}, which says it")
         configured, where = config.read(asked.config, roles), str(asked.config)
-    with _served(configured, where, asked.logs, suite) as arms:
+    with _served(configured, where, logs, suite) as arms:
         yield arms
 
 
 @contextmanager
-def _beside_kept(spec: TargetSpec, asked: Asked, suite: Suite) -> Iterator[dict[str, Any]]:
+def _beside_kept(spec: TargetSpec, asked: Asked, suite: Suite, logs: Path) -> Iterator[dict[str, Any]]:
     """A baseline from a tape, and the candidate alone, which must be what that baseline was but for speculation."""
     spec.refuse_unknown(("file",))
     if not spec.options.get("file"):
@@ -100,7 +100,7 @@ def _beside_kept(spec: TargetSpec, asked: Asked, suite: Suite) -> Iterator[dict[
     kept: Any = Kept.on(tape.read(Path(spec.options["file"])))
     kept.tape.refuse_other(suite, asked.seed)
     _refuse_kind(kept.kind, asked)
-    with alone(replace(asked, baseline=None), suite, CANDIDATE) as candidate:
+    with alone(replace(asked, baseline=None), suite, logs, CANDIDATE) as candidate:
         refuse_unlike(kept, candidate, suite)
         yield {BASELINE: kept, CANDIDATE: candidate}
 
@@ -129,7 +129,10 @@ def in_process(asked: Asked) -> dict[str, Any]:
         raise UsageError(f"the baseline is {baseline.name!r}; a candidate is held against plain decoding, use plain")
     plant = faults.find(asked.fault) if asked.fault else None
     planted = plant.apply(Strategies()) if plant else Strategies()
-    known = reference.check(candidate)
+    known, baseline = reference.check(candidate), reference.check(baseline)
+    if asked.candidate is None:
+        known = caches.alike(known, baseline, said=False)
+    baseline = caches.alike(baseline, known, said=asked.baseline is not None)
     most = torch.get_num_threads()
     torch.set_num_threads(1)  # a pool of threads, once begun, is there when workers are forked
     model = reference.load_target(asked.model or reference.EMBEDDED / "target", asked.dtype or DTYPE)
@@ -217,7 +220,7 @@ def refuse_unlike(baseline: Arm, candidate: Arm, suite: Suite) -> None:
         (documents.plain(arm.identity()["model"]), [arm.encode(c.messages) for c in first])
         for arm in (candidate, baseline)
     )
-    different = records.difference(one[0], other[0])
+    different = documents.difference(one[0], other[0])
     if not different:
         changed = [c.id for c, mine, theirs in zip(first, one[1], other[1], strict=True) if mine != theirs]
         different = f"prompt ids of {changed[0]}" if changed else None

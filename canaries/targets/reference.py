@@ -6,9 +6,8 @@ models while verifier, cache and chance stay what they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,26 @@ import numpy as np
 import torch
 
 from ...engine.cache.contiguous import ContiguousCache
+from ...engine.costs.rounds import Parts
+from ...engine.costs.spent import Spent
 from ...engine.decoding.conversation import Conversation
 from ...engine.decoding.plain import PlainDecoder
 from ...engine.decoding.prefill import refuse
 from ...engine.decoding.speculative import SpeculativeDecoder
 from ...engine.drafters.base import Drafter
-from ...engine.drafters.draft_model import DraftModel
-from ...engine.drafters.ngram import NGram
-from ...engine.drafters.synthetic import Adversary, OddEven, Oracle, Uniform
 from ...engine.errors import VocabularyMismatch
 from ...engine.models import huggingface
-from ...engine.models.base import Block, LanguageModel, Logits
-from ...engine.models.huggingface import HuggingFaceModel
+from ...engine.models.base import Block, CacheFactory, LanguageModel, Logits
+from ...engine.models.huggingface import HuggingFaceModel, load_windowed
 from ...engine.models.probe import probe
 from ...engine.request import Generation, Request
 from ...engine.verification.batched import BatchedLossless
 from ..contracts import Replay, Shape
 from ..errors import UsageError
+from ..load import Load
+from . import caches
+from .drafting import DRAFTERS
+from .hosting import Hosted, scored_behind
 from .registry import TARGETS
 from .replaying import first_law, scored, stepped_shapes
 from .spec import TargetSpec
@@ -55,7 +57,7 @@ class ReferenceTarget:
 
     kind = "reference"
     unseen = ()
-    capabilities = frozenset({"forks", "knobs", "synthetic", "law", "conversation"})
+    capabilities = frozenset({"forks", "knobs", "synthetic", "law", "conversation", "costs", "serving"})
 
     @property
     def guarantee(self) -> str:
@@ -78,30 +80,57 @@ class ReferenceTarget:
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
         """Answers in the order of the requests, decoded as one batch."""
-        return self._decoder().generate(requests)
+        return self._decoder(caches.reach(requests)).generate(requests)
 
     def dialogue(self) -> Conversation:
         """A conversation on a live cache, nothing said yet."""
-        return Conversation(self._decoder())
+        return Conversation(self._decoder(self.model.positions))
 
-    def _decoder(self) -> PlainDecoder | SpeculativeDecoder:
+    def served(self, load: Load) -> Hosted:
+        """A session under this load, with nothing served yet."""
+        return Hosted(self, load)
+
+    def scored_behind(self, prompts: Sequence[Sequence[int]], blocks: Sequence[Block], load: Load) -> list[Logits]:
+        """Logits (rows, nodes, vocabulary) of each block, one after the other behind the prompts; none is kept."""
+        return scored_behind(self, prompts, blocks, load)
+
+    def windowed(self, window: int) -> ReferenceTarget:
+        """The same engine on the embedded family, the target's layers seeing `window` tokens."""
+        target = load_windowed(EMBEDDED / "target", window)
+        return replace(self, model=self.strategies.model(target), draft=huggingface.load(EMBEDDED / "draft"))
+
+    @property
+    def vocabulary(self) -> int:
+        """How many tokens there are."""
+        return self.model.vocabulary
+
+    def new_cache(self, tokens: int) -> CacheFactory:
+        """Makes the arm's caches, with room for so many committed tokens a row and a draft behind them."""
+        return caches.factory(self.cache_type, self.strategies.new_cache, tokens + self.draft_length + 1)
+
+    def _decoder(self, tokens: int) -> PlainDecoder | SpeculativeDecoder:
         if self.method == "plain":
-            return PlainDecoder(model=self.model)
+            return PlainDecoder(model=self.model, new_cache=self.new_cache(tokens))
         return SpeculativeDecoder(
             model=self.model,
-            drafter=self._drafter(),
+            drafter=self.drafter(),
             verifier=self.strategies.verifier,
-            new_cache=self.strategies.new_cache,
+            new_cache=self.new_cache(tokens),
             randomness=self.strategies.randomness,
             law=self.strategies.law,
             new_answer=self.strategies.new_answer,
         )
 
+    def spend(self, requests: Sequence[Request], answers: Sequence[Sequence[int]], turns: int) -> list[Spent]:
+        """What both prefills cost, then so many turns of a plain step and a round behind the answers' tokens."""
+        parts = {name: getattr(self.strategies, name) for name in ("verifier", "new_cache", "randomness")}
+        return Parts(model=self.model, drafter=self.drafter(), **parts).spend(requests, answers, turns)
+
     def score(
         self, requests: Sequence[Request], answers: Sequence[Sequence[int]], *, width: int, slack: float
     ) -> list[Replay]:
         """Teacher-forces the answers through the model alone, in passes of `width` tokens; 0 means in one pass."""
-        return scored(partial(teacher_forced, self.model), requests, answers, width=width, slack=slack)
+        return scored(self._forced, requests, answers, width=width, slack=slack)
 
     def shapes(self, widths: Sequence[int]) -> tuple[Shape, ...]:
         """Every verify width beside passes of one token, in a batch; and alone."""
@@ -109,7 +138,7 @@ class ReferenceTarget:
 
     def next_law(self, requests: Sequence[Request]) -> list[Mapping[int, float] | None]:
         """The law of each answer's first token."""
-        return [first_law(partial(teacher_forced, self.model), request) for request in requests]
+        return [first_law(self._forced, request) for request in requests]
 
     def variant(self, method: str, **options: Any) -> ReferenceTarget:
         """The same engine with another drafter or another draft length."""
@@ -119,13 +148,23 @@ class ReferenceTarget:
         """The same engine with its models exchanged."""
         return replace(self, model=target_model, draft=draft_model)
 
+    def on_cache(self, name: str) -> ReferenceTarget:
+        """The same engine with its keys and values kept in another type of cache."""
+        others = {key: value for key, value in self.options.items() if key != "cache"}
+        return replace(self, options=others if name == caches.FLOAT else {**others, "cache": name})
+
     def recorded_logits(self, request: Request, answer: Sequence[int]) -> tuple[Logits, Logits]:
         """Logits (tokens, vocabulary) of target and draft before each token; without a draft, a flattened target."""
-        (target,) = teacher_forced(self.model, [request], [answer], 0)
+        (target,) = self._forced([request], [answer], 0)
         if self.draft is None:
             return target, target * np.float32(0.5)
-        (draft,) = teacher_forced(self.draft, [request], [answer], 0)
+        (draft,) = teacher_forced(self.draft, ContiguousCache, [request], [answer], 0)
         return target, draft
+
+    @property
+    def cache_type(self) -> str:
+        """What the target keeps its keys and values in. A draft model's own cache is always of floats."""
+        return str(self.options.get("cache", caches.FLOAT))
 
     @property
     def draft_length(self) -> int:
@@ -134,62 +173,37 @@ class ReferenceTarget:
 
     @property
     def label(self) -> str:
-        """The arm as it is named on the command line: `plain`, `draft:k=4`."""
-        if self.method == "plain":
+        """The arm as it is named on the command line: `plain`, `draft:k=4,cache=int4`."""
+        length = {"k": self.draft_length} if self.draft_length else {}
+        shown = length | {k: v for k, v in self.options.items() if isinstance(v, int | str)}
+        if not shown:
             return self.method
-        shown = {"k": self.draft_length} | {k: v for k, v in self.options.items() if isinstance(v, int | str)}
         if isinstance(self.strategies.verifier, BatchedLossless):
             shown["verify"] = "batched"
         return f"{self.method}:" + ",".join(f"{key}={value}" for key, value in shown.items())
 
     def identity(self) -> dict[str, Any]:
         """Effective configuration and digests."""
-        parts = {
-            "verifier": type(self.strategies.verifier).__name__,
-            "cache": getattr(self.strategies.new_cache, "__name__", type(self.strategies.new_cache).__name__),
-            "randomness": type(self.strategies.randomness).__name__,
-        }
         described = {
             "name": self.label,
             "method": self.method,
             "guarantee": self.guarantee,
             "model": self.model.identity(),
+            "cache_type": self.cache_type,
         }
         if self.method == "plain":
             return described
         options = {key: value for key, value in self.options.items() if isinstance(value, int | str)}
         draft = self.draft.identity() if self.draft is not None and self.method == "draft" else None
-        return described | {"options": options | {"k": self.draft_length}, "draft": draft} | parts
+        return described | {"options": options | {"k": self.draft_length}, "draft": draft} | self.strategies.names()
 
-    def _drafter(self) -> Drafter:
-        return DRAFTERS[self.method](self)
+    def _forced(self, requests: Sequence[Request], answers: Sequence[Sequence[int]], width: int) -> list[Logits]:
+        reach = max(len(r.prompt) + len(answer) for r, answer in zip(requests, answers, strict=True))
+        return teacher_forced(self.model, self.new_cache(reach), requests, answers, width)
 
-
-def _draft_model(arm: ReferenceTarget) -> Drafter:
-    if arm.draft is None:
-        raise UsageError("target 'draft' has no draft model here; name one with draft:model=PATH")
-    return arm.strategies.draft_model(arm.draft, arm.draft_length)
-
-
-def _ngram(arm: ReferenceTarget) -> Drafter:
-    reach = {key: arm.options[key] for key in ("longest", "shortest") if key in arm.options}
-    return NGram(arm.model.vocabulary, arm.draft_length, **reach)
-
-
-def _informed(drafter: type[Oracle]) -> Callable[[ReferenceTarget], Drafter]:
-    """A drafter that knows the plain answers; without them it knows none."""
-    return lambda arm: drafter(arm.model.vocabulary, arm.draft_length, arm.options.get("answers", {}))
-
-
-DRAFTERS: Mapping[str, Callable[[ReferenceTarget], Drafter]] = {
-    "draft": _draft_model,
-    "ngram": _ngram,
-    "self": lambda arm: DraftModel(arm.model, arm.draft_length),
-    "uniform": lambda arm: Uniform(arm.model.vocabulary, arm.draft_length),
-    "oracle": _informed(Oracle),
-    "odd-even": _informed(OddEven),
-    "adversary": _informed(Adversary),
-}
+    def drafter(self) -> Drafter:
+        """A drafter of the arm's own, that has seen nothing."""
+        return self.strategies.drafter(DRAFTERS[self.method](self))
 
 
 def check(spec: TargetSpec) -> TargetSpec:
@@ -199,6 +213,7 @@ def check(spec: TargetSpec) -> TargetSpec:
         known = ", ".join(name for name, other in TARGETS.items() if other.candidate)
         raise UsageError(f"unknown target {spec.name!r}; targets: {known}")
     spec.refuse_unknown(row.options)
+    caches.named(spec)
     if spec.options.get("verify", "walk") not in ("walk", "batched"):
         raise UsageError(f"{spec.name}:verify={spec.options['verify']} is not known; use walk or batched")
     return spec
@@ -215,8 +230,10 @@ def build(spec: TargetSpec, model: HuggingFaceModel, strategies: Strategies) -> 
     """A target from its name and options. Raises UsageError, ModelMissing, ModelRefused or VocabularyMismatch."""
     check(spec)
     options: dict[str, Any] = {
-        key: spec.whole(key, 0, least=1) for key in spec.options if key not in ("model", "verify")
+        key: spec.whole(key, 0, least=1) for key in spec.options if key not in ("model", "verify", "cache")
     }
+    if (kind := caches.named(spec)) != caches.FLOAT:
+        options["cache"] = kind
     if spec.options.get("verify") == "batched":
         strategies = replace(strategies, verifier=BatchedLossless())
     draft = load_draft(spec, model) if spec.name == "draft" else None
@@ -244,10 +261,14 @@ def load_draft(spec: TargetSpec, model: HuggingFaceModel) -> HuggingFaceModel:
 
 
 def teacher_forced(
-    model: LanguageModel, requests: Sequence[Request], answers: Sequence[Sequence[int]], width: int
+    model: LanguageModel,
+    new_cache: CacheFactory,
+    requests: Sequence[Request],
+    answers: Sequence[Sequence[int]],
+    width: int,
 ) -> list[Logits]:
-    """For each answer the logits (tokens, vocabulary) that precede each of its tokens."""
-    cache = ContiguousCache(len(requests))
+    """For each answer the logits (tokens, vocabulary) that precede each of its tokens, read through such a cache."""
+    cache = new_cache(len(requests))
     first = model.score_last(Block.chains([request.prompt for request in requests]), cache)
     cache.commit([list(range(1, len(request.prompt))) for request in requests])
     found = [[row[None]] for row in first]

@@ -35,24 +35,28 @@ class Row:
 
 
 ROWS = (
-    Row("plain", "SAME_TOKENS", (), "a model", "one token a step: the baseline; as a candidate always HOLD"),
+    Row("plain", "SAME_TOKENS", ("cache",), "a model", "one token a step: the baseline; as a candidate always HOLD"),
     Row(
         "draft",
         "SAME_LAW",
-        ("k", "model", "verify"),
+        ("k", "model", "verify", "cache"),
         "a draft model of the same vocabulary",
         "a smaller model drafts a chain",
     ),
-    Row("ngram", "SAME_LAW", ("k", "longest", "shortest"), "nothing", "copies what followed the last repeat"),
+    Row("ngram", "SAME_LAW", ("k", "longest", "shortest", "cache"), "nothing", "copies what followed the last repeat"),
     Row(
         "self",
         "SAME_LAW",
-        ("k",),
+        ("k", "cache"),
         "nothing",
         "control: the target drafts for itself; nothing is rejected, so always HOLD",
     ),
     Row(
-        "uniform", "SAME_LAW", ("k",), "nothing", "control: random tokens; next to nothing is accepted, so always HOLD"
+        "uniform",
+        "SAME_LAW",
+        ("k", "cache"),
+        "nothing",
+        "control: random tokens; next to nothing is accepted, so always HOLD",
     ),
     Row(
         "oracle",
@@ -63,6 +67,7 @@ ROWS = (
         candidate=False,
     ),
     Row("adversary", "SAME_LAW", ("k",), "plain answers", "always wrong: only rejections", candidate=False),
+    Row("branches", "SAME_LAW", ("k",), "plain answers", "trees whose kept path is never the first", candidate=False),
     Row("odd-even", "SAME_LAW", ("k",), "plain answers", "drafts every other round", candidate=False),
     Row(
         "hf",

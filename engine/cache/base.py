@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -39,3 +39,12 @@ class Cache(Protocol):
 
     def select(self, rows: Sequence[int]) -> None:
         """Keeps these rows, in this order."""
+
+    def join(self, rows: int) -> None:
+        """Adds this many empty rows at the end."""
+
+    def append(self, other: Any) -> None:
+        """Takes over the rows of another cache of this kind, at the end; the other one has none any more."""
+
+    def reserve(self, nodes: Sequence[int]) -> None:
+        """Of the block written next row `row` has `nodes[row]` nodes: what is written beyond them is padding."""

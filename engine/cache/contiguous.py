@@ -63,6 +63,31 @@ class ContiguousCache:
             for layer, stored in self._layers.items()
         }
 
+    def join(self, rows: int) -> None:
+        """Adds this many empty rows at the end."""
+        self.lengths = np.concatenate((self.lengths, np.zeros(rows, np.int64)))
+        self._layers = {
+            layer: Entries(*(torch.cat((old, old.new_zeros(rows, *old.shape[1:]))) for old in stored))
+            for layer, stored in self._layers.items()
+        }
+
+    def append(self, other: ContiguousCache) -> None:
+        """Takes over the rows of another cache, at the end."""
+        first, more = len(self.lengths), len(other.lengths)
+        self.join(more)
+        for layer, new in other._layers.items():
+            stored = self._layers.get(layer) or Entries(*(old.new_zeros(first + more, *old.shape[1:]) for old in new))
+            if stored.keys.shape[2] < new.keys.shape[2]:
+                stored = Entries(*(_room(old, old, new.keys.shape[2]) for old in stored))
+            for old, fresh in zip(stored, new, strict=True):
+                old[first:, :, : fresh.shape[2]] = fresh
+            self._layers[layer] = stored
+        self.lengths[first:] = other.lengths
+        other.select([])
+
+    def reserve(self, nodes: Sequence[int]) -> None:
+        """Padding lies where the next block will: nothing to do."""
+
     def _compact(self, row: int, start: int, path: Sequence[int]) -> None:
         source = torch.tensor([start + node for node in path], dtype=torch.long)
         with torch.inference_mode():  # a model's pass leaves inference tensors, which may be changed nowhere else

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..cache.base import Cache
 from ..request import Generation, Request
+from ..sequences import shared_length
 from .plain import PlainDecoder
 from .speculative import SpeculativeDecoder
 
@@ -29,7 +30,7 @@ class Conversation:
 
     def answer(self, request: Request) -> Generation:
         """The answer to the whole visible text, as a fresh cache would give it."""
-        shared = _shared(self._held, request.prompt[:-1])  # the last token is scored anew: the first law follows it
+        shared = shared_length(self._held, request.prompt[:-1])  # the last is scored anew: the first law follows it
         self.kept = min(shared, int(self._cache.lengths[0]))
         self._cache.rewind(np.array([self.kept]))
         self._held = request.prompt[: self.kept]
@@ -39,9 +40,3 @@ class Conversation:
 
     def _live(self, _: int) -> Cache:
         return self._cache
-
-
-def _shared(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """How many tokens two texts have in common at their beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))

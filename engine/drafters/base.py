@@ -20,7 +20,8 @@ class Situation:
     """What a drafter may look at in one round, one entry a row.
 
     `contexts` are all committed tokens, `limits` the most tokens worth drafting (the rest would be cut), `chance`
-    (rows, slots) the uniforms of this round's drafting, `round` how many rounds each row has had.
+    (rows, slots) the uniforms of this round's drafting, as many as the largest limit asks for, `rounds` how many rounds
+    each row has had.
     """
 
     requests: Sequence[Request]
@@ -31,7 +32,7 @@ class Situation:
 
 
 class Drafter(Protocol):
-    """Proposes one tree a row. Kept for one batch: `begin` starts it anew, so nothing crosses batches."""
+    """Proposes one tree a row. `begin` starts it anew, so nothing crosses batches; rows leave and join meanwhile."""
 
     length: int
 
@@ -45,4 +46,7 @@ class Drafter(Protocol):
         """Learns how many of its last proposals were kept in each row."""
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keeps these rows, in this order."""
+        """Keeps these rows, in this order: those that joined since the last draft stay behind the others."""
+
+    def join(self, rows: int) -> None:
+        """Makes room for so many more requests, behind those there are."""

@@ -42,13 +42,18 @@ class DraftModel:
         self._cache = self._new_cache(rows)
 
     def draft(self, situation: Situation) -> list[DraftTree]:
-        """A chain a row. Rows with a shorter limit are drafted along with the others and cut."""
+        """A chain a row. Rows with a shorter limit are drafted along with the others and cut.
+
+        Where no row may draft, the model is not asked; what it then lacks is fed before it drafts again.
+        """
         contexts = situation.contexts
         self._known = np.array([len(context) for context in contexts])
         depth = min(self.length, max(situation.limits))
         if depth < 1:
             return [DraftTree.bare(context[-1], self.model.vocabulary) for context in contexts]
+        self._welcome(contexts[len(self._cache.lengths) :])
         missing = [list(context[seen:]) for context, seen in zip(contexts, self._cache.lengths, strict=True)]
+        self._cache.reserve([len(tokens) for tokens in missing])
         logits = self.model.score_last(Block.chains(missing), self._cache)
         self._cache.commit([list(range(1, len(tokens))) for tokens in missing])
         return DraftTree.chains(*self._chain(logits, depth, situation), situation.limits)
@@ -73,8 +78,23 @@ class DraftModel:
 
     def observe(self, accepted: Sequence[int]) -> None:
         """Rolls back to the context and the accepted drafts; the last draft token was never fed."""
-        self._cache.rewind(np.minimum(self._cache.lengths, self._known + np.asarray(accepted)))
+        held = len(self._cache.lengths)
+        self._cache.rewind(np.minimum(self._cache.lengths, (self._known + np.asarray(accepted))[:held]))
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keeps these rows."""
-        self._cache.select(rows)
+        """Keeps these rows; those that joined since the last draft have no entries yet."""
+        held = len(self._cache.lengths)
+        self._cache.select([row for row in rows if row < held])
+
+    def join(self, rows: int) -> None:
+        """Rows behind those that the cache holds are new: they are fed when the model drafts for them first."""
+        del rows
+
+    def _welcome(self, contexts: Sequence[Sequence[int]]) -> None:
+        """Feeds rows that joined all but their last token, each alone, so that no other row is padded to it."""
+        for context in contexts:
+            fresh = self._new_cache(1)
+            if len(context) > 1:
+                self.model.score_last(Block.chains([context[:-1]]), fresh)
+                fresh.commit([list(range(1, len(context) - 1))])
+            self._cache.append(fresh)

@@ -39,7 +39,7 @@ class NGram:
         ]
 
     def _tree(self, context: Sequence[int], limit: int) -> DraftTree:
-        tokens = np.array(self._followers(context)[: max(limit, 0)], np.int64)
+        tokens = np.array(self._followers(context)[:limit] if limit > 0 else [], np.int64)
         if not len(tokens):
             return DraftTree.bare(context[-1], self._vocabulary)
         return DraftTree.chain(context[-1], tokens, one_hot(tokens, self._vocabulary))
@@ -57,5 +57,9 @@ class NGram:
         del accepted
 
     def select(self, rows: Sequence[int]) -> None:
+        """Nothing is kept by row."""
+        del rows
+
+    def join(self, rows: int) -> None:
         """Nothing is kept by row."""
         del rows

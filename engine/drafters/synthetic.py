@@ -1,7 +1,8 @@
 """Drafters that no one would deploy: each drives the verifier into one corner on purpose.
 
 Oracle: every round is a full acceptance. Adversary: every round is a rejection at the first node. OddEven: drafts on
-every other round only. Uniform: acceptance can be computed by hand. (`self` is a DraftModel on the target itself.)
+every other round only. Branches: what is accepted is never the first child. Uniform: acceptance can be computed by
+hand. (`self` is a DraftModel on the target itself.)
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ class _Memoryless:
         del accepted
 
     def select(self, rows: Sequence[int]) -> None:
+        """Nothing is kept by row."""
+        del rows
+
+    def join(self, rows: int) -> None:
         """Nothing is kept by row."""
         del rows
 
@@ -78,6 +83,24 @@ class Adversary(Oracle):
 
     def _tokens(self, situation: Situation, row: int) -> Ints:
         return (super()._tokens(situation, row) + 1) % self._vocabulary
+
+
+class Branches(Oracle):
+    """The oracle behind a wrong sibling: at each level a token that is not the answer's, then the one that is.
+
+    As many levels as `length` nodes allow. What is accepted is never a first child, so that a cache has to move it up.
+    """
+
+    def _tree(self, situation: Situation, row: int) -> DraftTree:
+        root = situation.contexts[row][-1]
+        levels = max(0, min(self.length // 2, situation.limits[row]))
+        right = self._tokens(situation, row)[:levels]
+        if not len(right):
+            return DraftTree.bare(root, self._vocabulary)
+        drafts = np.stack([(right + 1) % self._vocabulary, right], axis=1).reshape(-1)
+        parents = (-1, *(2 * level for level in range(len(right)) for _ in range(2)))  # the second child goes on
+        laws = one_hot(np.concatenate(([root], drafts)), self._vocabulary)
+        return DraftTree(np.concatenate(([root], drafts)), parents, laws)
 
 
 class Uniform(_Memoryless):

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from ..drafters.base import Drafter
 from ..request import Arrival, Generation, Request, Round
+from ..sequences import shared_length
 from .injected import injected
 from .pretrained import GenerationConfig, Pretrained, left_padded
 
@@ -126,7 +127,7 @@ class _Watch:
             return
         came = tokens.reshape(-1).tolist() if tokens.dim() > 1 else tokens[:1].tolist()
         self.arrivals.append(Arrival(time.perf_counter() - self.started, len(came)))
-        kept = _common(self._shown, came)
+        kept = shared_length(self._shown, came)
         self.rounds.append(Round(len(self._shown), kept, len(came), kept + 1 - len(came)))
 
     def end(self) -> None:
@@ -135,13 +136,6 @@ class _Watch:
     def _saw(self, _: object, __: tuple[object, ...], given: dict[str, Any]) -> None:
         """Notes the drafts of a pass; where the model drafts for itself, the last pass before tokens come counts."""
         self._shown = given["input_ids"][0, 1 if self.rounds else self.prompt :].tolist()
-
-
-def _common(drafted: list[int], came: list[int]) -> int:
-    """How many of the drafts came."""
-    return next(
-        (n for n, (a, b) in enumerate(zip(drafted, came, strict=False)) if a != b), min(len(drafted), len(came))
-    )
 
 
 def _settings(model: Pretrained, assistance: Assistance, request: Request) -> Any:

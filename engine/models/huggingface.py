@@ -21,27 +21,9 @@ from ..cache.base import Cache
 from ..errors import ModelRefused
 from .attention import additive, positions, visible
 from .base import Block, Logits
+from .library_cache import PassCache
 from .llama import flat
-from .pretrained import Pretrained, TheirCache, read
-
-
-class _Bridge(TheirCache):  # type: ignore[misc]  # transformers is untyped here
-    """Hands transformers' `update` calls to the engine's cache."""
-
-    def __init__(self, inner: Cache) -> None:
-        super().__init__(layers=[])
-        self.inner = inner
-
-    def update(
-        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: object, **__: object
-    ) -> tuple[Tensor, Tensor]:
-        """Writes the block and returns all entries of the layer."""
-        return self.inner.write(layer_idx, key_states, value_states)
-
-    def get_seq_length(self, layer_idx: int = 0) -> int:
-        """Longest committed row; only read by code that our explicit masks and positions make idle."""
-        del layer_idx
-        return int(self.inner.lengths.max(initial=0))
+from .pretrained import Pretrained, read, read_windowed
 
 
 class HuggingFaceModel(Pretrained):
@@ -62,6 +44,12 @@ class HuggingFaceModel(Pretrained):
                 f"{type(model).__name__} states {unheard} in its config.json, which is not kept when it is scored "
                 "here; take it out of there if the model was trained without it, or name another model"
             )
+
+    @property
+    def window(self) -> int | None:
+        """How many entries every layer sees at most, its own included; None where a layer sees all."""
+        mixed = "full_attention" in (getattr(self.model.config, "layer_types", None) or ())
+        return None if mixed else self._window
 
     def score(self, block: Block, cache: Cache) -> Logits:
         """Logits (rows, nodes, vocabulary) after every node. Writes the cache; does not commit."""
@@ -96,7 +84,7 @@ class HuggingFaceModel(Pretrained):
                 position_ids=places,
                 use_cache=True,
                 logits_to_keep=keep,
-                **{self._cache_argument: _Bridge(cache)},
+                **{self._cache_argument: PassCache(cache)},
             ).logits
         return _numpy(out)
 
@@ -115,6 +103,11 @@ class HuggingFaceModel(Pretrained):
 def load(folder: str | Path, dtype: torch.dtype = torch.float32) -> HuggingFaceModel:
     """Loads a local transformers folder or GGUF file. Raises ModelMissing with one line where that cannot be done."""
     return HuggingFaceModel(*read(folder, dtype))
+
+
+def load_windowed(folder: str | Path, window: int, dtype: torch.dtype = torch.float32) -> HuggingFaceModel:
+    """A Llama's folder as a model whose layers see `window` entries, their own included. Raises ModelMissing."""
+    return HuggingFaceModel(*read_windowed(folder, window, dtype))
 
 
 def _unheard(model: Any) -> str | None:

@@ -166,6 +166,16 @@ def read(path: str | Path, dtype: torch.dtype = torch.float32) -> Parts:
     return Parts(model, tokenizer, {"model": path.name, "weights_sha256": _digest(path)})
 
 
+def read_windowed(path: str | Path, window: int, dtype: torch.dtype = torch.float32) -> Parts:
+    """A local folder of a Llama, as a Mistral whose layers see `window` entries: the same weights, one mask apart."""
+    told = json.loads((Path(path) / "config.json").read_text("utf-8"))
+    stated = told | {"model_type": "mistral", "architectures": ["MistralForCausalLM"], "sliding_window": window}
+    parts = read(path, dtype)
+    config = transformers.MistralConfig(**stated)
+    model = transformers.MistralForCausalLM.from_pretrained(path, config=config, dtype=dtype, local_files_only=True)
+    return Parts(model, parts.tokenizer, {**parts.source, "window": window})
+
+
 def read_words(path: str | Path) -> Words:
     """The tokenizer in a local folder, without weights. Raises ModelMissing with one line."""
     path = Path(path)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftgate.canaries.contracts import Status
-from draftgate.canaries.documents import complaint, decode, encode, plain, write
+from draftgate.canaries.documents import complaint, decode, difference, encode, plain, write
 from draftgate.canaries.errors import OutputUnwritable
 
 finite = st.recursive(
@@ -83,3 +83,10 @@ def test_a_file_is_replaced_whole_and_no_partial_file_stays(tmp_path):
 def test_a_file_that_cannot_be_written_is_refused_in_one_line(tmp_path):
     with pytest.raises(OutputUnwritable, match="choose another folder"):
         write(tmp_path / "none" / "a.json", b"new")
+
+
+def test_the_first_difference_is_named_and_equals_have_none():
+    assert difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 2}]}) is None
+    assert difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}) == "a.1.b: 2, not 3"
+    assert difference({"x": 1}, {"x": 2}, ignore=frozenset({"x"})) is None
+    assert difference({"x": [{"y": 1}]}, {"x": [{"y": 2}]}, ignore=frozenset({"y"})) is None

@@ -95,6 +95,14 @@ def test_a_record_that_lacks_one_observation_holds(key):
     assert summary["verdict"] == "HOLD"
 
 
+def test_arms_with_different_caches_cannot_be_judged():
+    header = smoke().record.header
+    other = header | {"candidate": header["candidate"] | {"cache_type": "int4"}}
+
+    with pytest.raises(RecordBroken, match=r"differ in more than speculation .cache_type: 'float', not 'int4'"):
+        judge_record(replace(smoke().record, header=other))
+
+
 def test_arms_on_different_models_cannot_be_judged():
     header = smoke().record.header
     other = header | {

@@ -83,7 +83,8 @@ def test_a_recording_that_is_stopped_leaves_nothing(recorded, tmp_path, monkeypa
             if name.endswith("/replays"):
                 raise KeyboardInterrupt
 
-    asked = keeping.Options(suite=recorded.suite, baseline="hf", config=None, model=None, dtype=None, seed=0)
+    nothing = dict.fromkeys(("candidate", "config", "model", "dtype", "fault"))
+    asked = keeping.Options(**nothing, suite=recorded.suite, baseline="hf", seed=0)
     with pytest.raises(KeyboardInterrupt):
         keeping.keep(asked, tmp_path / "a.tape", Stop())
 

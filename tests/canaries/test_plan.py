@@ -18,12 +18,16 @@ from draftgate.suites import loader
 def test_what_is_timed_or_read_comes_first_and_alone():
     steps = list(plan(context()))
 
-    first = ["greedy-1/pairs", "topp-8/pairs", "recorded"]
+    first = ["greedy-1/pairs", "topp-8/pairs", "greedy-1/costs", "topp-8/costs", "recorded"]
     known = [f"topp-8/{law}" for law in ("own_batch", "table", "rows")]
     rest = [*known, "knobs", "synthetic", "conversation", "greedy-1/replays", "topp-8/replays"]
     assert first == [step.key for step in steps if step.alone]
     assert [*first, *rest] == [step.key for step in steps]
     assert set(smoke().record.observations) == {*first, *rest}
+
+
+def test_what_no_check_rests_on_is_marked():
+    assert ["greedy-1/costs", "topp-8/costs"] == [step.key for step in plan(context()) if step.beside]
 
 
 def test_what_is_made_side_by_side_reads_only_what_was_made_alone():

@@ -319,13 +319,6 @@ def test_the_seconds_of_all_observations_add_up(tmp_path):
     assert record.read(path).seconds == sum(line.get("seconds", 0) for line in lines(path))
 
 
-def test_the_first_difference_is_named_and_equals_have_none():
-    assert record.difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 2}]}) is None
-    assert record.difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}) == "a.1.b: 2, not 3"
-    assert record.difference({"x": 1}, {"x": 2}, ignore=frozenset({"x"})) is None
-    assert record.difference({"x": [{"y": 1}]}, {"x": [{"y": 2}]}, ignore=frozenset({"y"})) is None
-
-
 def test_a_record_is_written_by_one_run_at_a_time(tmp_path):
     first = Journal.create(tmp_path / "run", HEADER)
 
@@ -333,3 +326,12 @@ def test_a_record_is_written_by_one_run_at_a_time(tmp_path):
         Journal.resume(tmp_path / "run", HEADER)
     first.end(interrupted=True)
     Journal.resume(tmp_path / "run", HEADER).close()
+
+
+def test_what_a_finished_record_lacks_is_told_from_what_is_still_to_be_made(tmp_path):
+    write(tmp_path, steps=("a",), end=None)
+    with Journal.resume(tmp_path, HEADER) as journal:
+        assert not journal.finished_without("b")
+    with Journal.resume(tmp_path, HEADER) as journal:
+        assert journal.finished_without("b")
+        assert not journal.finished_without("a")

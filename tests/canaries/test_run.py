@@ -13,7 +13,7 @@ import pytest
 from arms import options, smoke
 
 from draftgate.canaries import record, run, workers
-from draftgate.canaries.errors import ExistingRun, UsageError, WorkerLost
+from draftgate.canaries.errors import ExistingRun, RecordBroken, TargetUnavailable, UsageError, WorkerLost
 from draftgate.canaries.observations import variants
 from draftgate.canaries.report.progress import Silent
 from draftgate.suites import loader
@@ -97,6 +97,80 @@ def test_an_interrupted_run_is_resumed_from_what_it_observed(interrupted, small,
     assert resumed == run.judge_record(after)
 
 
+def spoilt(folder, copy, key, data):
+    """A copy of the run whose observation `key` says something else, or which has it beside its own."""
+    shutil.copytree(folder, copy)
+    lines = [json.loads(line) for line in (copy / record.NAME).read_text(encoding="utf-8").splitlines()]
+    others = [line for line in lines if line.get("key") != key and line["type"] != "end"]
+    told = {"type": "observation", "key": key, "seconds": 0.0, "data": data}
+    text = "".join(json.dumps(line) + "\n" for line in (*others, told))
+    (copy / record.NAME).write_text(text, encoding="utf-8")
+    return copy
+
+
+UNREADABLE = {
+    "greedy-1/pairs": ({"broken": "x"}, {"broken": {"arm": "nobody", "told": "x"}}, "x", 7, None, [], {"groups": "x"}),
+    "greedy-1/replays/lost": ("x", {"arm": "nobody", "told": "x"}, {"arm": "baseline"}),
+}
+
+
+@pytest.mark.parametrize(("key", "data"), [(key, data) for key, listed in UNREADABLE.items() for data in listed])
+def test_a_record_that_cannot_be_read_is_told_in_one_line_when_it_is_resumed(interrupted, small, tmp_path, key, data):
+    copy = spoilt(interrupted[0], tmp_path / "copy", key, data)
+
+    with pytest.raises(RecordBroken, match=rf"{key}.* is .*; run again with another --out") as caught:
+        run.run(options(copy, suite=str(small), resume=True), Silent())
+
+    assert "\n" not in str(caught.value)
+    assert 3 == caught.value.exit_status
+
+
+def test_a_record_with_a_broken_answer_and_a_lost_arm_goes_on(interrupted, small, tmp_path):
+    note = {"arm": "candidate", "told": "half an event"}
+    copy = spoilt(interrupted[0], tmp_path / "one", "greedy-1/pairs", {"broken": note})
+    copy = spoilt(copy, tmp_path / "two", "greedy-1/replays/lost", note)
+
+    summary = run.run(options(copy, suite=str(small), resume=True), Silent())
+
+    assert ("HOLD", True) == (summary["verdict"], record.read(copy).ended)
+
+
+HEADER = {"suite": {"name": "core", "version": "v1", "digest": "ab"}, "seed": 0, "baseline": {}, "candidate": {}}
+
+
+def lost(arm):
+    """An observation over which an arm is lost."""
+
+    def compute():
+        error = TargetUnavailable("gone")
+        error.lost = arm
+        raise error
+
+    return compute
+
+
+@pytest.mark.parametrize(
+    ("arms", "keys"),
+    [
+        (("candidate",), ["one/lost"]),
+        (("candidate", "candidate"), ["one/lost", "one"]),
+        (("candidate", "baseline"), ["one/lost", "one/lost/baseline"]),  # each has done so once
+        (("candidate", "baseline", "candidate"), ["one/lost", "one/lost/baseline", "one"]),
+        (("candidate", "baseline", "baseline"), ["one/lost", "one/lost/baseline", "one"]),
+        ((None, None), []),
+    ],
+)
+def test_an_arm_that_is_lost_twice_over_the_same_is_the_observation(tmp_path, arms, keys):
+    with record.Journal.create(tmp_path, HEADER) as journal:
+        for arm in arms:
+            with pytest.raises(TargetUnavailable):
+                run.once(journal, "one", lost(arm))
+        made = dict(journal.observations)
+
+    assert keys == list(made)
+    assert made.get("one") in (None, {"broken": {"arm": arms[-1], "told": "lost over this a second time (gone)"}})
+
+
 def test_workers_observe_what_one_process_observes(small, tmp_path, monkeypatch):
     made = []
     for at_once in (1, 2):
@@ -114,7 +188,7 @@ def test_a_run_stopped_amid_its_workers_keeps_what_they_finished_and_makes_it_no
     small, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(workers, "at_once", lambda: 2)
-    stop = Stop(7)  # the loading, three alone, and the third that a worker would begin
+    stop = Stop(9)  # the loading, five alone, and the third that a worker would begin
     with pytest.raises(KeyboardInterrupt):
         run.run(options(tmp_path, suite=str(small)), stop)
     before = record.read(tmp_path)
@@ -125,10 +199,23 @@ def test_a_run_stopped_amid_its_workers_keeps_what_they_finished_and_makes_it_no
     lines = (tmp_path / record.NAME).read_text(encoding="utf-8").splitlines()
     keys = [json.loads(line).get("key") for line in lines]
     assert (True, []) == (before.interrupted, left)
-    assert 4 == len(before.observations)
-    assert stop.steps[:4] == ["opening both arms", *list(before.observations)[:3]]
+    assert 6 == len(before.observations)
+    assert stop.steps[:6] == ["opening both arms", *list(before.observations)[:5]]
     assert sorted(set(filter(None, keys))) == sorted(filter(None, keys))
     assert resumed == run.judge_record(record.read(tmp_path))
+
+
+def test_a_record_that_was_finished_before_costs_were_observed_is_judged_as_it_stands(small, tmp_path):
+    run.run(options(tmp_path, suite=str(small)), Silent())
+    file = tmp_path / record.NAME
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(line for line in lines if b"/costs" not in line))
+
+    resumed = run.run(options(tmp_path, suite=str(small), resume=True), Silent())
+
+    assert len(lines) - 2 == len(file.read_bytes().splitlines())
+    assert resumed == run.judge_record(record.read(tmp_path))
+    assert resumed["headline"]["predicted"] is None
 
 
 def test_a_run_whose_worker_is_killed_holds_a_record_to_resume(small, tmp_path, monkeypatch):
@@ -217,7 +304,11 @@ def test_what_cannot_be_run_is_refused_before_anything_is_written(tmp_path, chan
 def _clockless(found):
     """Every observation but for what a clock said."""
     if isinstance(found, dict):
-        return {key: _clockless(value) for key, value in found.items() if key not in {"wall", "arrivals"}}
+        return {
+            key: _clockless(value)
+            for key, value in found.items()
+            if key not in {"wall", "arrivals"} and not key.endswith("/costs")
+        }
     return [_clockless(value) for value in found] if isinstance(found, list) else found
 
 

@@ -43,7 +43,8 @@ def test_the_headline_is_the_first_cells_speed():
     keys = ("ratio", "low", "high", "aa_low", "aa_high", "confidence", "pairs")
 
     assert summary.summarise(honest_case())["headline"] == {"cell": "b1"} | {key: SPEED[key] for key in keys} | {
-        "launches": None
+        "launches": None,
+        "predicted": None,
     }
     assert summary.summarise(honest_case(cells=("b8", "b1")))["headline"]["cell"] == "b8"
 

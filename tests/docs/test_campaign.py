@@ -31,7 +31,10 @@ def test_every_plant_is_run_on_every_seed_and_shown(campaign, tmp_path):
 
     planted = [(c[c.index("--fault") + 1], c[c.index("--seed") + 1]) for c in campaign.commands if "--fault" in c]
     assert {(plant.code, seed) for plant in PLANTS for seed in "45"} == set(planted)
-    assert all(command[3] == "smoke" for command in campaign.commands)
+    suites = {
+        command[command.index("--fault") + 1]: command[3] for command in campaign.commands if "--fault" in command
+    }
+    assert {plant.code: plant.suite or "smoke" for plant in PLANTS} == suites
     assert len(campaign.commands) == len(set(campaign.shown)) == len(campaign.shown)
 
 

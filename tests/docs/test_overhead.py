@@ -9,7 +9,7 @@ from draftgate.canaries.targets.servers.asking import Answer
 from draftgate.engine.request import Arrival, Generation
 from repository import script
 from served import served
-from servers_loopback import kind, reply
+from servers_loopback import kind, paced, reply
 
 TIMINGS = {"predicted_per_second": 10.0, "prompt_ms": 400.0}
 
@@ -46,19 +46,35 @@ def test_the_sums_are_those_of_the_answers_between_two_looks_at_the_servers_own(
         return engine(asked)
 
     with served("vllm", answer) as (server, loopback):
-        sums = overhead.summed(server, loopback.url)
+        sums = overhead.summed(server, loopback.url, 3)
 
     assert sums.later_ms == pytest.approx(1000 * (sums.first - 1.0))
     assert sums.first < 1.0 < sums.rate
 
 
-def test_the_page_has_one_section_of_it(overhead, tmp_path, monkeypatch):
+def test_a_bare_socket_asks_the_same_in_turn(overhead):
+    with served("vllm", paced(kind("vllm"), 0.01)) as (server, loopback):
+        beside = overhead.beside_bare(server, loopback.url, 3)
+        bodies = [{k: v for k, v in body.items() if k != "cache_salt"} for body in loopback.bodies("/v1/completions")]
+
+    ours, theirs = bodies[overhead.ANSWERS :: 2], bodies[overhead.ANSWERS + 1 :: 2]
+    assert ours == theirs
+    assert len(ours) == overhead.ANSWERS
+    assert beside.first > 0
+    assert (beside.later_ms > 0) == (beside.first > 1)
+
+
+def test_the_page_has_one_section_of_it(overhead):
     rows = [overhead.Clocked(99.0, 100.0, 505.0, 500.0)]
-    text = overhead.page(rows, rows, overhead.Sums(0.998, 1.013, 0.6), overhead.Streams(64, 2500.4, 0.4))
+    short, long = overhead.Sums(0.998, 2.013, 9.6), overhead.Sums(0.999, 1.004, 9.7)
+    text = overhead.own_clock(rows, rows) + overhead.sums_of(short, long, overhead.Beside(1.02, 0.3))
+    text += overhead.at_load(overhead.Streams(64, 2500.4, 0.4))
 
     assert "decode rate 0.9900" in text
     assert "time to first token 1.0100" in text
-    assert "decode rate\n0.9980; time to first token 1.0130, 0.6 ms later" in text
+    assert "decode rate 0.9980; time to first token 2.0130, 9.6 ms later" in text
+    assert "at prompts of 900\ntokens 1.0040, 9.7 ms later" in text
+    assert "is 1.0200,\n0.3 ms later" in text
     assert "2,500 chunks a second in all, with 40% of a core" in text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 from pathlib import Path
 
 import dialogues
@@ -15,6 +16,7 @@ from draftgate.canaries import record
 from draftgate.canaries.report.progress import Silent
 from draftgate.suites import loader
 from gates import write
+from servers_loopback import DROP, Loopback, kind, reply
 
 
 @pytest.fixture
@@ -161,6 +163,101 @@ def test_a_run_is_not_resumed_with_its_arms_launched_otherwise(run, tmp_path):
 
     assert status == 2
     assert "was recorded with another launching: 'together', not 'in turn'" in told
+
+
+def relaunching(config, often):
+    """Both arms may be launched anew so often."""
+    text = config.read_text(encoding="utf-8").replace("grace_s = 5\n", f"grace_s = 5\nrelaunches = {often}\n")
+    config.write_text(text, encoding="utf-8")
+    return config
+
+
+def test_a_server_that_dies_is_launched_anew_as_often_as_is_allowed_and_held_for_it(run, tmp_path):
+    config = write(tmp_path / "gate.toml", deadly=("prompt_logprobs",))
+
+    assert 3 == run(relaunching(config, 1))[0]  # it dies again, and what follows takes another launch
+    assert {"baseline": 2, "candidate": 2} == launches(tmp_path / "run")
+    assert 1 == run(config, "--resume")[0]
+    by_hand = record.read(tmp_path / "run").observations
+    assert "BASELINE_UNSTABLE" in (tmp_path / "run" / "summary.json").read_text(encoding="utf-8")
+
+    (tmp_path / "run").rename(tmp_path / "by hand")
+    config.write_text(config.read_text(encoding="utf-8").replace("relaunches = 1", "relaunches = 2"), encoding="utf-8")
+    assert 1 == run(config)[0]  # twice in one run
+    assert {"baseline": 3, "candidate": 3} == launches(tmp_path / "run")
+    assert by_hand.keys() == record.read(tmp_path / "run").observations.keys()
+    assert {"broken"} == record.read(tmp_path / "run").observations["greedy-1/replays"].keys()
+    assert "BASELINE_UNSTABLE" in (tmp_path / "run" / "summary.json").read_text(encoding="utf-8")
+
+
+def test_a_server_that_dies_once_is_launched_anew_in_the_same_run_and_its_death_is_told(run, tmp_path):
+    config = write(tmp_path / "gate.toml", deadly=("prompt_logprobs", "0", str(tmp_path / "died")))
+    status, _, _ = run(relaunching(config, 1))
+    after = record.read(tmp_path / "run")
+
+    assert (status, after.ended) == (1, True)  # as one that was resumed by hand
+    assert {"baseline": 2, "candidate": 2} == launches(tmp_path / "run")
+    assert "was lost once, over greedy-1/replays" in (tmp_path / "run" / "summary.json").read_text(encoding="utf-8")
+
+
+@contextmanager
+def up(path, candidate):
+    """A configuration of two servers that run already, the candidate's answering as given."""
+    with Loopback(kind("vllm")) as plain, Loopback(candidate) as other:
+        write(path)
+        text = re.sub(r"\[\w+\.launch\]\n(argv|limit_s|grace_s).*\n(.*\n){2}", "", path.read_text(encoding="utf-8"))
+        for url, place in zip(urls(path), (plain, other), strict=True):
+            text = text.replace(url, place.url)
+        path.write_text(text, encoding="utf-8")
+        yield path
+
+
+UNANSWERED = {
+    "dropped": lambda: iter([DROP]),
+    "a web page": lambda: reply("<html>sorry</html>", kind="text/html"),
+    "an error": lambda: reply({"error": "oh"}, status=500),
+}
+
+
+@pytest.mark.parametrize("name", UNANSWERED)
+def test_what_a_living_server_leaves_unanswered_twice_is_a_finding(run, tmp_path, name):
+    engine = kind("vllm")
+
+    def unanswering(asked):
+        return UNANSWERED[name]() if asked.body.get("stream") else engine(asked)
+
+    with up(tmp_path / "gate.toml", unanswering) as config:
+        assert [run(config)[0], run(config, "--resume")[0], run(config, "--resume")[0]] == [3, 3, 1]
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text(encoding="utf-8"))
+    (answered,) = (f for cell in summary["cells"] for f in cell["findings"] if f["check"] == "answered")
+    assert (answered["status"], answered["reason"]) == ("FAIL", "CORRECTNESS")
+    assert answered["summary"].startswith("candidate: lost over this a second time (http://127.0.0.1")
+
+
+@pytest.mark.usefixtures("chatty")
+@pytest.mark.parametrize("name", ["dropped", "a web page"])
+def test_chat_that_is_left_unanswered_twice_is_a_finding(run, tmp_path, name):
+    engine = kind("vllm")
+
+    def unanswering(asked):
+        return UNANSWERED[name]() if "top_logprobs" in asked.body else engine(asked)
+
+    with up(tmp_path / "gate.toml", unanswering) as config:
+        assert [run(config)[0], run(config, "--resume")[0], run(config, "--resume")[0]] == [3, 3, 1]
+    broken = record.read(tmp_path / "run").observations["chat"]["broken"]
+    assert "candidate" == broken["arm"]
+    assert broken["told"].startswith("lost over this a second time (http://127.0.0.1")
+
+
+def test_a_server_that_cannot_be_reached_is_no_finding_however_often(run, tmp_path):
+    engine = kind("vllm")
+
+    def limited(asked):
+        return reply({"error": "later"}, status=429) if asked.body.get("stream") else engine(asked)
+
+    with up(tmp_path / "gate.toml", limited) as config:
+        assert [run(config)[0], *(run(config, "--resume")[0] for _ in range(3))] == [3] * 4
+    assert ["configuration"] == list(record.read(tmp_path / "run").observations)
 
 
 @pytest.mark.usefixtures("chatty")

@@ -31,6 +31,12 @@ def test_the_shipped_suites_are_as_they_were_frozen():
             ("greedy-1", "greedy-8", "topk-8", "topp-8", "topk-1", "topp-1"),
         ),
         ("fewshot", "v1", dict.fromkeys(KINDS, 6), ("greedy-1", "greedy-4", "topk-4")),
+        (
+            "serving",
+            "v1",
+            dict.fromkeys(KINDS, 4) | {"identifiers": 12, "multi_turn": 7},
+            ("greedy-1", "greedy-8", "topp-8"),
+        ),
         ("smoke", "v1", dict.fromkeys(KINDS, 3), ("greedy-1", "topp-8")),
         ("sampler", "v1", {"laws": 13}, ("small", "middle", "large")),
     ]
@@ -75,7 +81,8 @@ def test_an_unknown_name_is_refused_with_those_that_exist(name):
     with pytest.raises(SuiteUnknown) as caught:
         load(name)
 
-    expected = f"no suite is called '{name}'; there are core/v1, fewshot/v1, smoke/v1, or give the path of a folder"
+    known = "core/v1, fewshot/v1, serving/v1, smoke/v1"
+    expected = f"no suite is called '{name}'; there are {known}, or give the path of a folder"
     assert str(caught.value) == expected
 
 

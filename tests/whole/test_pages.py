@@ -121,13 +121,36 @@ def test_every_check_has_its_question():
 
 @pytest.mark.parametrize(("name", "verdict", "status"), [("honest", "PASS", 0), ("planted", "HOLD", 1)])
 def test_the_first_screen_shows_real_output_of_both_runs(name, verdict, status):
-    command, _ = regenerate.RUNS[name]
-    begin = README.index(f"<!-- {name}: written by docs/regenerate.py -->")
-    block = README[begin : README.index("<!-- end -->", begin)]
+    assert_real(regenerate.README, name, verdict, status)
+
+
+@pytest.mark.parametrize(("name", "verdict", "status"), [("garbled", "HOLD", 1), ("repaired", "PASS", 0)])
+def test_the_campaign_shows_real_output_of_both_commands(name, verdict, status):
+    block = assert_real(regenerate.CAMPAIGN, name, verdict, status)
+
+    assert all(f" {head}" in block for head in ("TTFT s", "tok/s", "E2E s", "kept"))
+
+
+def assert_real(page, name, verdict, status):
+    """The block of a run, which shows its command, its verdict and its status."""
+    (command, _), shown = regenerate.RUNS[page][name], page.read_text(encoding="utf-8")
+    begin = shown.index(f"<!-- {name}: written by docs/regenerate.py -->")
+    block = shown[begin : shown.index("<!-- end -->", begin)]
 
     assert f"$ {command}\n" in block
     assert f" {verdict}: " in block
     assert block.rstrip().endswith(f"$ echo $?\n{status}\n```")
+    return block
+
+
+def test_the_campaigns_figures_are_computed_as_it_says():
+    page = text("examples/campaign.md")
+    decoding = 7.68889 - 0.91961
+
+    assert f"1,024 / (7.68889 - 0.91961) = {1024 / decoding:.2f}" in page
+    assert f"1,023 / (7.68889 - 0.91961) = {1023 / decoding:.2f}" in page
+    assert f"834 / 3 = {834 // 3}" in page
+    assert f"278 + 830 = {278 + 830:,}" in page
 
 
 def test_decisions_are_numbered_and_say_context_decision_and_price():

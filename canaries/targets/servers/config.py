@@ -36,9 +36,10 @@ _OWN = {
     "candidate": {"draft_length": "how many tokens it drafts in a round, at most"},
 }
 _OPTIONAL = ("model", "tokenizer", "key_env", "ca_file", "launch")
+_NOT_NAMED = ("server", "launch")  # on the command line: the one stands in front, the other needs a table
 _NUMBERS = ("deadline_s", "concurrency", "logprobs", "draft_length")
 _LAUNCH_NEEDED = {"argv": "the command as a list", "limit_s": "seconds until it must be ready", "grace_s": "seconds to stop in"}  # fmt: skip  # noqa: E501
-_LAUNCH_OPTIONAL = ("env", "ready", "stop")
+_LAUNCH_OPTIONAL = ("env", "ready", "stop", "relaunches")
 _STOPS = ("SIGTERM", "SIGINT", "SIGQUIT")
 
 
@@ -86,7 +87,9 @@ def of_specs(named: Mapping[str, TargetSpec]) -> dict[str, ArmConfig]:
         if "launch" in spec.options:
             raise UsageError(f"--{role} {spec.name} cannot be launched from here; start it, or write --config FILE")
     return {
-        role: _arm(_Table(f"--{role} {spec.name}", {"server": spec.name, **_values(spec.options)}), _OWN[role])
+        role: _arm(
+            _Table(f"--{role} {spec.name}", {"server": spec.name, **_values(spec.options)}, _NOT_NAMED), _OWN[role]
+        )
         for role, spec in named.items()
     }
 
@@ -103,12 +106,12 @@ def _values(options: Mapping[str, str]) -> dict[str, Any]:
 
 
 class _Table:
-    """A table and where it stands, so that each refusal names both."""
+    """A table and where it stands, so that each refusal names both. `unlisted` keys are not offered as a choice."""
 
-    def __init__(self, where: str, values: Any) -> None:
+    def __init__(self, where: str, values: Any, unlisted: tuple[str, ...] = ()) -> None:
         if not isinstance(values, Mapping):
             raise UsageError(f"{where} is {values!r}, no table; write [name] and its keys below")
-        self.where, self.values = where, values
+        self.where, self.values, self._unlisted = where, values, unlisted
 
     def keys(self, needed: Mapping[str, str], optional: tuple[str, ...]) -> None:
         """Raises UsageError for a key that is missing or unknown."""
@@ -117,7 +120,8 @@ class _Table:
                 told = "keys stand in no file; put it in an environment variable and name that with key_env"
                 raise UsageError(f"{self.where} has {key!r}: {told}")
             if key not in (*needed, *optional):
-                raise UsageError(f"{self.where} has no key {key!r}; keys: {', '.join((*needed, *optional))}")
+                listed = ", ".join(one for one in (*needed, *optional) if one not in self._unlisted)
+                raise UsageError(f"{self.where} has no key {key!r}; keys: {listed}")
         for key, meaning in needed.items():
             if key not in self.values:
                 raise UsageError(f"{self.where} has no {key}; add {key}: {meaning}")
@@ -205,6 +209,7 @@ def _launch(table: _Table, ready: str) -> Launch:
         limit_s=float(table.get("limit_s", _seconds, "seconds above 0")),
         grace_s=float(table.get("grace_s", _seconds, "seconds above 0")),
         stop=signal.Signals[stop],
+        relaunches=table.get("relaunches", _often, f"a whole number from 0 to {MOST}", 0),
     )
 
 
@@ -231,6 +236,10 @@ def _environment(value: Any) -> bool:
 
 def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _often(value: Any) -> bool:
+    return value == 0 if type(value) is int and value < 1 else _whole(value) and value <= MOST
 
 
 def _ids(value: Any) -> bool:

@@ -10,6 +10,7 @@
         ├── Busy                429
         ├── ServerFailed        5xx, or an error told in the middle of a stream
         ├── Hung                the deadline passed
+        │   └── NotReady        that of a launch
         ├── Dropped             the connection ended before the answer did
         ├── NotTheApi           a redirect or another content type: something else answers there
         ├── Unsupported         another 4xx, or a field that the API lacks: the probe takes it as "no"
@@ -24,7 +25,8 @@
             ├── DiedOf          it answered before a question of the probe and no longer after it
             └── RanBackwards    a counter went down within one window
 
-Only connection set-up is tried again; whatever is raised after a request was sent stands.
+Only connection set-up is tried again; whatever is raised after a request was sent stands. ServerFailed, Hung, Dropped
+and NotTheApi are findings when they come over the same observation in two runs (`run.once`).
 """
 
 from __future__ import annotations
@@ -35,9 +37,10 @@ from ...errors import TargetUnavailable
 
 
 class ServerError(TargetUnavailable):
-    """`where` is the replica's URL and path."""
+    """`where` is the replica's URL and path. `unanswered`: a request was taken, and no answer to it came."""
 
     finding: ClassVar[bool] = False
+    unanswered: ClassVar[bool] = False
 
     def __init__(self, where: str, what: str, todo: str) -> None:
         super().__init__(f"{where}: {what}; {todo}")
@@ -67,17 +70,31 @@ class Busy(ServerError):
 class ServerFailed(ServerError):
     """The server says that it failed."""
 
+    unanswered = True
+
 
 class Hung(ServerError):
     """The answer did not end within the deadline."""
+
+    unanswered = True
+
+
+class NotReady(Hung):
+    """A launched server was not ready within its time: nothing was asked of it."""
+
+    unanswered = False
 
 
 class Dropped(ServerError):
     """The connection ended before the answer did."""
 
+    unanswered = True
+
 
 class NotTheApi(ServerError):
     """Something answers there, and it is not this API."""
+
+    unanswered = True
 
 
 class Unsupported(ServerError):

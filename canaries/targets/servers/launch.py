@@ -1,6 +1,6 @@
 """Starts a server in a process group of its own, waits until it is ready, and ends the group whatever happens.
 
-All that the server prints goes to a log, with the key replaced, and its last lines into the error where it dies.
+All that the server prints goes to a log, with secrets replaced, and its last lines into the error where it dies.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 import httpx
 
 from ...errors import OutputUnwritable
-from .errors import Died, DiedOf, Hung, PortTaken, ServerError, Unreachable
-from .secrets import Secret, redacted
+from .errors import Died, DiedOf, NotReady, PortTaken, ServerError, Unreachable
+from .secrets import Secret, redacted, struck
 
 _LINES = 8  # of the log, in a message
 _POLL_S = 0.1
@@ -35,7 +35,10 @@ _PROBE_S = 5.0  # for one look at the readiness URL, and for the log to run dry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """How a server is started and stopped. `env` is added to this process's own environment."""
+    """How a server is started and stopped. `env` is added to this process's own environment.
+
+    `relaunches` says how often in one run it is started anew after it was lost.
+    """
 
     argv: tuple[str, ...]
     limit_s: float
@@ -43,17 +46,18 @@ class Launch:
     ready: str
     env: Mapping[str, str] = field(default_factory=dict)
     stop: signal.Signals = signal.SIGTERM
+    relaunches: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """What decides about the server, for its identity: of what it inherits, the variables that it may read."""
         inherited = {name: value for name, value in os.environ.items() if name.startswith(_TELLING)}
-        return {"argv": list(self.argv), "env": redacted({**inherited, **self.env})}
+        return {"argv": redacted(list(self.argv)), "env": redacted({**inherited, **self.env})}
 
 
 class Launched:
     """A running server at `url`. Use as a context manager; entering waits until it is ready.
 
-    Raises PortTaken, Unreachable where the program cannot be started, Died, or Hung where it is not ready in time.
+    Raises PortTaken, Unreachable where the program cannot be started, Died, or NotReady.
     """
 
     def __init__(self, launch: Launch, url: str, log: Path, secret: Secret | None = None) -> None:
@@ -111,7 +115,10 @@ class Launched:
             told = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
             shown = f" (seen as: {seen})" if seen else ""
             kind = DiedOf if isinstance(seen, DiedOf) else Died
-            raise kind(self._url, f"the server ended with {told}{shown}", self._told())
+            died = kind(self._url, f"the server ended with {told}{shown}", self._told())
+            if seen:
+                died.lost, died.relaunches = seen.lost, seen.relaunches
+            raise died
 
     def _wait(self, client: httpx.Client) -> None:
         end = time.monotonic() + self._launch.limit_s
@@ -122,7 +129,7 @@ class Launched:
                     return
             time.sleep(_POLL_S)
         told = f"not ready within {self._launch.limit_s:g} s"
-        raise Hung(self._url + self._launch.ready, told, f"raise limit_s; {self._told()}")
+        raise NotReady(self._url + self._launch.ready, told, f"raise limit_s; {self._told()}")
 
     def _told(self) -> str:
         """How the log ends."""
@@ -132,6 +139,7 @@ class Launched:
         with output, log:
             for line in output:
                 kept = self._secret.scrub(line) if self._secret else line
+                kept = struck(kept.decode(errors="surrogateescape")).encode(errors="surrogateescape")
                 log.write(kept)
                 log.flush()
                 if kept.strip():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 VOCABULARY = 2**18  # no model has more tokens; only an upper bound is needed
 LEAST = 2  # tokens that tell a gap
 BEHIND = 8  # told behind those that decide: an emitted one among them has a margin of its own
+ROUNDING = 1e-6  # of told logprobs: a mass that has room for one token less this much has room for it
+FAR = 1e3  # logits behind the last one listed: a token that no filter keeps, if they cut anything off
 NEGLIGIBLE = 1e-4  # share of weight that hidden tokens may have where nothing is cut off: it moves no effect of a suite
 
 
@@ -67,11 +70,12 @@ def law(best: Listed, sampling: Sampling) -> Floats | None:
 
 def _decided(logprobs: Floats, sampling: Sampling) -> bool:
     """Whether tokens behind `logprobs` (listed,), the best first, change nothing of what the filters keep."""
-    if sampling.temperature == 0 or sampling.top_k == len(logprobs):
+    if sampling.temperature == 0:
         return True
-    if 0 < sampling.top_k < len(logprobs):
-        return bool(logprobs[sampling.top_k - 1] > logprobs[-1])  # what ties with the last one kept is kept as well
     weights = np.exp((logprobs - logprobs[0]) / sampling.temperature)
+    if 0 < sampling.top_k <= len(logprobs):  # what ties with the last one kept is kept as well
+        beyond = logprobs[sampling.top_k - 1] == logprobs[-1]
+        return not beyond or bool(_tied(logprobs) * weights[-1] <= NEGLIGIBLE * weights.sum())
     hidden = _hidden(logprobs, sampling.temperature)
     if hidden <= NEGLIGIBLE * weights.sum():
         return True
@@ -83,12 +87,22 @@ def _decided(logprobs: Floats, sampling: Sampling) -> bool:
     return counts[0] == counts[1] and bool(running[-1] >= most)
 
 
+def _tied(logprobs: Floats) -> int:
+    """How many hidden tokens can be as likely as the last one listed: as many as the mass that is left has room for."""
+    return int(_left(logprobs) / math.exp(logprobs[-1]) + ROUNDING)
+
+
+def _left(logprobs: Floats) -> float:
+    """The mass of all that is not listed."""
+    return max(0.0, 1.0 - math.fsum(np.exp(logprobs)))
+
+
 def _hidden(logprobs: Floats, temperature: float) -> float:
     """The most weight that hidden tokens can have at this temperature, the best token's being 1.
 
     A mass spread over many weighs most above T = 1; below it, concentrated on as few as the last listed one allows.
     """
-    mass = max(0.0, 1.0 - math.fsum(np.exp(logprobs)))
+    mass = _left(logprobs)
     last = math.exp(logprobs[-1])
     many = VOCABULARY if temperature >= 1 else mass / last
     if mass == 0 or many == 0:
@@ -114,5 +128,25 @@ def placed(told: TokenLogprob, sampling: Sampling, slack: float, most: int, wher
     prob, below = float(found[there].sum()), float(found[ahead & ~there].sum())
     logits = best.logprobs if there.any() else np.append(best.logprobs, min(own, float(top[-1])))
     place = int(there.argmax()) if there.any() else len(logits) - 1
-    outside = prob == 0 and not in_support(logits, place, sampling, slack)
-    return Replay((margin,), (gap,), (below,), (prob,), (int(outside),))
+    mark = _outside(logits, place, best.logprobs, sampling, slack)
+    return Replay((margin,), (gap,), (below,), (prob,), (0 if prob > 0 and mark == 1 else mark,))
+
+
+def _outside(logits: Floats, place: int, told: Floats, sampling: Sampling, slack: float) -> float:
+    """1 where the token is outside of what the filters keep, whatever is hidden behind `told` (listed,); 0 where not.
+
+    NaN where fewer are told than the filters keep, whichever token it is: one that is not listed may be kept or not.
+    """
+    certain = replace(sampling, top_p=_at_most(np.sort(told)[::-1], sampling))
+    cut = sampling.temperature == 0 or sampling.top_k > 0 or sampling.top_p < 1 or sampling.min_p > 0
+    if cut and in_support(np.append(told, told.min() - FAR), len(told), certain, slack):
+        return math.nan
+    return int(not in_support(logits, place, certain, slack))
+
+
+def _at_most(logprobs: Floats, sampling: Sampling) -> float:
+    """The top-p that the listed tokens alone must be held to: hidden ones may lie behind, and take a share of it."""
+    if sampling.top_p == 1 or sampling.temperature == 0 or 0 < sampling.top_k <= len(logprobs):
+        return sampling.top_p
+    weights = np.exp((logprobs - logprobs[0]) / sampling.temperature)
+    return min(1.0, float(sampling.top_p * (1 + _hidden(logprobs, sampling.temperature) / weights.sum())))

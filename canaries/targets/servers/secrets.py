@@ -1,4 +1,7 @@
-"""A key that is read from the environment and reaches nothing else: no record, no log, no message."""
+"""A key that is read from the environment and reaches nothing else: no record, no log, no message.
+
+What else is called a secret, in what a server prints or tells of itself, is struck as well.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,9 @@ from ...errors import UsageError
 
 _NAME = re.compile(r"(?:^|[_-])(?:api_?key|key|token|secret|password)$", re.IGNORECASE)
 REDACTED = "(not recorded)"
+LEAST = 8  # characters of a secret that is looked for wherever it may stand: no key is shorter, and many words are
+_SWITCH = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)([ =]+)(?![-(])\S+")
+_NAMED = re.compile(r"""(\w+)(['"]?\s*[:=]\s*)('[^']+'|"[^"]+"|\[\s*['"][^\]]*\])""")  # as Python and JSON write it
 
 
 def secret_name(name: str) -> bool:
@@ -19,12 +25,43 @@ def secret_name(name: str) -> bool:
 
 
 def redacted(document: Any) -> Any:
-    """A document without the values that its keys call secret; those that are empty stand."""
+    """A document without secrets; those that are empty stand.
+
+    Struck are: what a key calls secret, the word behind a switch that calls it so (`--api-key`, `SECRET`), both inside
+    texts as well, and wherever it stands what a variable of this environment calls secret.
+    """
     if isinstance(document, dict):
-        return {
-            k: REDACTED if v and isinstance(v, str) and secret_name(k) else redacted(v) for k, v in document.items()
-        }
-    return [redacted(each) for each in document] if isinstance(document, list) else document
+        return {k: REDACTED if _texts(v) and secret_name(str(k)) else redacted(v) for k, v in document.items()}
+    if isinstance(document, list):
+        before = [None, *document]
+        return [REDACTED if _behind(*pair) else redacted(pair[1]) for pair in zip(before, document, strict=False)]
+    return struck(document) if isinstance(document, str) else document
+
+
+def struck(text: str) -> str:
+    """A text without the secrets that stand in it."""
+    for value, name in known():
+        text = text.replace(value, f"${name}")
+    for pattern in (_SWITCH, _NAMED):
+        text = pattern.sub(lambda m: m[1] + m[2] + REDACTED if secret_name(m[1]) else m[0], text)
+    return text
+
+
+def known() -> list[tuple[str, str]]:
+    """(value, name) of each variable of this environment that holds a secret, the longest value first."""
+    found = [(value.strip(), name) for name, value in os.environ.items() if secret_name(name)]
+    return sorted((pair for pair in found if len(pair[0]) >= LEAST), key=lambda pair: -len(pair[0]))
+
+
+def _texts(value: Any) -> bool:
+    """Whether there is a text to be struck: one, or some in a list."""
+    return bool(value) and (isinstance(value, str) or (isinstance(value, list) and any(map(_texts, value))))
+
+
+def _behind(switch: Any, word: Any) -> bool:
+    """Whether the word is the value of a switch that calls it secret."""
+    named = isinstance(switch, str) and switch.startswith("-") and secret_name(switch)
+    return named and isinstance(word, str) and bool(word) and not word.startswith("-")
 
 
 @dataclass(frozen=True, slots=True)

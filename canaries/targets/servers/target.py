@@ -200,14 +200,15 @@ class ServerTarget:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """What is a finding about the engine is told with the arm that gave it, and so is an engine that is gone."""
+        """What is a finding about the engine is told with the arm that gave it, and so is an engine that gives none."""
         try:
             yield
         except ServerError as error:
             if error.finding:
                 raise BrokenAnswer(str(error), self.role) from error
-            if not self.server.alive():
+            if error.unanswered or not self.server.alive():
                 error.lost = self.role
+                error.relaunches = self.config.launch.relaunches if self.config.launch else 0
             raise
 
 

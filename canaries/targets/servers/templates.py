@@ -30,6 +30,7 @@ argv = [
 limit_s = {limit}                           # until it must be ready
 grace_s = 20                            # between `stop` and its end by force
 stop = "SIGTERM"
+# relaunches = 1                        # how often one run launches it anew where it was lost; that is told
 """
 _OWN = {
     "baseline": """logprobs = 20                           # best tokens told at each place: answers are scored by them

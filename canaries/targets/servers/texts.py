@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ....engine.request import Generation
+from ....engine.sequences import shared_length
 from .errors import TextDiffers
 
 _SHOWN = 24
@@ -29,7 +30,7 @@ def check_text(where: str, answer: Generation, eos: Sequence[int], decode: Calla
         decoded = _plain(decode(tuple(token for token in tokens if token not in control))) if control else decoded
     if _same(decoded, text, cut=cut):
         return
-    at = next((i for i, (a, b) in enumerate(zip(decoded, text, strict=False)) if a != b), min(len(decoded), len(text)))
+    at = shared_length(decoded, text)
     told = f"from character {at} the ids decode to {decoded[at:][:_SHOWN]!r} and the text is {text[at:][:_SHOWN]!r}"
     raise TextDiffers(where, f"{answer.name}: {told}", "report it to the server's authors")
 

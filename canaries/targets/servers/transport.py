@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -20,7 +22,7 @@ import httpx
 
 from . import statuses
 from .errors import Dropped, Garbled, Hung, NotTheApi, ServerError, Unreachable, Untrusted
-from .secrets import Secret
+from .secrets import Secret, struck
 from .sse import EventReader
 
 Take = Callable[[float, Any], None]
@@ -29,6 +31,8 @@ _LIMITS = httpx.Limits(keepalive_expiry=2.0)  # servers end idle connections aft
 _LAST = {"Connection": "close"}  # of a stream: some servers end its connection against their own promise
 _AROUND = 20  # bytes on each side of one that is wrong
 _SHOWN = 300  # characters of a server's own words in a message
+if find_spec("sniffio") is None:  # httpcore looks for it at every lock of every request, in all folders of the path
+    sys.modules["sniffio"] = None  # type: ignore[assignment]  # from now on it is known not to be there
 _IDENTITY = {"Accept-Encoding": "identity"}  # compressed streams arrive in other portions than they were sent in
 
 
@@ -163,12 +167,12 @@ class Transport:
         headers = {**more, **({} if body is None else {"Content-Type": "application/json"})}
         traced = {"trace": received.trace}
         async with self._client.stream(method, where, content=content, headers=headers, extensions=traced) as response:
-            told = {name: self._words(value.encode()) for name, value in response.headers.items()}
-            kind = told.get("content-type", "no content type")
+            kind = str(response.headers.get("content-type", "no content type"))
             if response.is_success and "html" not in kind:
                 async for part in response.aiter_raw():
                     received(part)
-                return kind
+                return self._words(kind.encode())
+            told = {name: self._words(value.encode()) for name, value in response.headers.items()}
             words = self._words(await response.aread())
             raise statuses.refusal(where, response.status_code, told, words)
 
@@ -191,7 +195,7 @@ class Transport:
 
     def _words(self, data: bytes) -> str:
         """What a server said, fit for one line of a message."""
-        return " ".join(self._scrubbed(data).decode(errors="replace").split())[:_SHOWN]
+        return struck(" ".join(self._scrubbed(data).decode(errors="replace").split()))[:_SHOWN]
 
 
 @dataclass(slots=True)
@@ -204,7 +208,7 @@ class _Received:
 
     async def trace(self, event: str, _: Any) -> None:
         """Starts the clock when the request is sent: a connection that had to be made is not the server's time."""
-        if event.endswith("send_request_headers.started"):
+        if event.endswith("send_request_body.started"):  # a server cannot begin before it has that
             self.begun = time.perf_counter()
 
     def __call__(self, part: bytes) -> None:

@@ -90,6 +90,36 @@ def test_no_check_passes_on_blocks_that_are_not_what_was_asked_for(wrong):
     assert {Status.PASS} == set(statuses(observations, "sampled").values())
 
 
+def times(*launched):
+    """A record whose blocks say they were launched then."""
+    observations = in_turn()
+    for block, time in enumerate(launched):
+        observations[f"greedy/block/{block}"]["launched"] = time
+    return observations
+
+
+@pytest.mark.parametrize(
+    ("launched", "late"),
+    [
+        ((100, 103, 102, 104), 2),  # A B B A in another order
+        ((104, 103, 102, 101), 1),
+        ((100, 101, 102, 100), 3),  # the baseline's first server cannot have outlived the candidate's
+        ((100, 100, 101, 102), 1),  # both at once
+        ((100, 100.01, 102, 103), 1),  # before the other arm had answered
+    ],
+)
+def test_launches_that_were_not_in_turn_make_no_pairs(launched, late):
+    case = case_in_turn(times(*launched))
+
+    assert {Status.INCONCLUSIVE} == {judge(CHECKS[name], case).status for name in GREEDY}
+    assert f"greedy/block/{late} says it was launched before greedy/block/{late - 1} had answered" in unfit(case)
+
+
+@pytest.mark.parametrize("launched", [(100, 101, 102, 103), (1.5e9, 1.6e9, 1.7e9, 1.8e9), (100, 101, 101, 102)])
+def test_launches_in_turn_make_pairs(launched):
+    assert unfit(case_in_turn(times(*launched))) is None
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

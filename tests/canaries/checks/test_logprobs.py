@@ -55,16 +55,38 @@ def test_what_the_noise_explains_passes():
     assert (near.status, far.status) == (Status.PASS, Status.FAIL)
 
 
+def again(chat, by, asks):
+    """In so many of its asks plain decoding tells one place otherwise when it is asked again."""
+    told = [answer["told"] for answer in every(chat, AGAIN) if answer["told"]]
+    for rows in told[:asks]:
+        token = rows[1][0]
+        rows[1] = row(token, -0.5 - by)
+
+
 def test_noise_of_told_logprobs_counts_as_noise_and_too_much_of_it_is_the_baselines():
     def moved(by):
         def change(chat):
-            heard(chat, "whole", AGAIN)["answers"][0]["told"][1] = row(6, -0.5 - by)
+            again(chat, by, 16)
             first(chat)[1] = row(6, -0.5 - 4 * by)
 
         return change
 
     assert judged("logprobs", moved(0.01)).status is Status.PASS
     assert judged("logprobs", moved(0.6)).reason is Reason.BASELINE_UNSTABLE
+
+
+@pytest.mark.parametrize("asks", [1, 3])
+@pytest.mark.parametrize("wrong", [0, 4])
+def test_what_plain_decoding_tells_wildly_now_and_then_excuses_nobody_and_is_its_own_fault(asks, wrong):
+    def change(chat):
+        again(chat, 0.1, asks)
+        first(chat)[1] = row(6, -0.5 - 0.1 * wrong)
+
+    for check in ("logprobs", "chat"):
+        finding = judged(check, change)
+        assert (finding.status, finding.reason) == (Status.FAIL, Reason.BASELINE_UNSTABLE)
+        assert "own logprobs differ by 0.1 logits when asked again" in finding.summary
+        assert finding.figures.get("tolerance_logits", 0.0008) == pytest.approx(0.0008)
 
 
 def test_nothing_is_held_against_each_other_behind_a_fork():

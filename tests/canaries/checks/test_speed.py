@@ -173,16 +173,14 @@ def test_the_interval_holds_what_differs_between_launches():
     assert figures["high"] / figures["ratio"] > math.exp(half)
 
 
-@pytest.mark.parametrize(("arm", "same"), [("candidate", (1, 2)), ("baseline", (0, 3))])
-def test_one_launch_of_an_arm_is_too_few_to_claim_a_speed(arm, same):
+def test_one_launch_of_an_arm_is_too_few_to_claim_a_speed():
     def change(observations):
-        first, second = (observations[f"greedy/block/{block}"] for block in same)
-        second["launched"] = first["launched"]
+        observations["greedy/block/2"]["launched"] = observations["greedy/block/1"]["launched"]
 
     finding = in_blocks(change)
 
     assert (Status.INCONCLUSIVE, Reason.INCOMPLETE) == (finding.status, finding.reason)
-    assert f"not claimed: the {arm} was launched 1 time, and the spread between launches takes 2" in finding.summary
+    assert "not claimed: the candidate was launched 1 time, and the spread between launches takes 2" in finding.summary
 
 
 def test_a_launch_is_held_against_another_launch_of_the_same_arm():

@@ -39,3 +39,14 @@ def test_a_place_whose_law_is_unknown_is_no_evidence():
 
     assert judged("support", served(), "sampled", kind="server").status is Status.PASS
     assert (finding.status, finding.figures["tokens"]) == (Status.INCONCLUSIVE, 0)
+
+
+def test_a_place_of_which_too_little_is_told_is_no_evidence():
+    """Of fewer told than are kept it may be known how likely they are, and not whether another one was kept."""
+    observations = served()
+    for replay in observations["sampled/replays"]["candidate"]:
+        replay["outside"] = [None] * len(replay["outside"])
+    finding = judged("support", observations, "sampled", kind="server")
+
+    assert (finding.status, finding.figures["tokens"]) == (Status.INCONCLUSIVE, 0)
+    assert judged("pit", observations, "sampled", kind="server").status is Status.PASS

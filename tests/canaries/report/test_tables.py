@@ -38,6 +38,14 @@ def test_there_is_no_table_of_times_where_none_were_measured():
     assert tables.speed(cells(findings=[])) is None
 
 
+def test_times_tell_how_many_drafts_were_kept_beside_the_candidate_alone():
+    figures = {"accepted": 830, "proposed": 834}
+    told = Finding(check="acceptance", cell="b1", status=Status.PASS, summary="", figures=figures)
+    listed = [finding for finding in honest_findings() if finding.check != "acceptance"]
+
+    assert column(tables.speed(cells(findings=[*listed, told])), -1) == ["", "830/834", "", ""]
+
+
 def test_every_status_has_a_word():
     assert set(tables.WORDS) == set(Status)
     assert all(word in tables.LEGEND for word in tables.WORDS.values())

@@ -188,3 +188,31 @@ def test_beside_a_kept_baseline_no_figure_is_shown(case, sentence):
     assert "Speed not claimed: the baseline was kept from another hour." in text
     assert "1.72x" not in text
     assert "speed result" not in text
+
+
+FORETOLD = {"ratio": 1.5, "low": 1.45, "high": 1.55, "tokens_a_round": 3.4, "wider": 1.3, "width": 4.0, "c": 0.25}
+
+
+def foretold(*, exceeded):
+    more = {"predicted": FORETOLD | {"ideal": 1.7, "exceeded": exceeded}}
+    return [replace(one, figures={**one.figures, **more}) if one.check == "speed" else one for one in honest_findings()]
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_what_was_predicted_stands_beside_what_was_measured(width):
+    text = words(screen(honest_case(findings=foretold(exceeded=False)), width))
+
+    assert "Predicted 1.50x [1.45, 1.55] from 3.40 tokens a round that costs 1.30 + 4 x 0.25 plain steps" in text
+    assert "Predicted beside measured" in text
+    assert "lies above" not in text
+    assert "Predicted" not in words(screen(honest_case(), width))
+
+
+def test_a_speed_or_a_claim_above_its_bound_is_said_to_be():
+    beyond, claimed = (
+        words(screen(honest_case(findings=foretold(exceeded=exceeded), claim=claim)))
+        for exceeded, claim in ((True, None), (False, 1.6))
+    )
+
+    assert "The measured speed lies above what these rounds and their costs allow." in beyond
+    assert "The claim lies above what these rounds and their costs allow, 1.55x." in claimed

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftgate.canaries.report.text import clean, interval, number, odds, on_what, speed_line, where
+from draftgate.canaries.report.text import above, clean, interval, number, odds, on_what, prediction, speed_line, where
 
 
 @given(st.text())
@@ -65,3 +65,18 @@ def test_a_kept_baseline_is_told_with_its_hour_and_its_digest():
     identity = {"baseline": {"kept": {"recorded": "2026-11-30", "sha256": "ab" * 32}}, "candidate": {}}
 
     assert on_what(identity) == ["baseline kept since 2026-11-30, sha256 abababababab"]
+
+
+FORETOLD = {"ratio": 1.9, "low": 1.85, "high": 1.95, "tokens_a_round": 5.0, "wider": 1.4, "width": 5.0, "c": 0.2}
+
+
+def test_a_prediction_is_said_with_what_it_rests_on():
+    assert "1.90x  [1.85, 1.95] from 5.00 tokens a round that costs 1.40 + 5 x 0.20 plain steps" == prediction(FORETOLD)
+
+
+def test_what_lies_above_its_bound_is_said_to_and_nothing_else_is():
+    within, beyond = (FORETOLD | {"exceeded": exceeded} for exceeded in (False, True))
+
+    assert "" == above(within, None) == above(within, 1.9)
+    assert "The claim lies above what these rounds and their costs allow, 1.95x." == above(within, 3.0)
+    assert "The measured speed lies above what these rounds and their costs allow." == above(beyond, None)

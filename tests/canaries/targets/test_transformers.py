@@ -258,9 +258,9 @@ def test_rows_of_logits_are_float32_and_finite():
         ({"fault": "F06"}, "--fault F06 is planted into the reference engine only"),
     ],
 )
-def test_arms_of_two_engines_are_refused_in_one_line(asked, words, tmp_path):
+def test_arms_of_two_engines_are_refused_in_one_line(asked, words):
     nothing = dict.fromkeys(("baseline", "candidate", "config", "model", "dtype", "fault"))
-    said = nothing | {"candidate": "hf:method=lookup", "logs": tmp_path, "seed": 0} | asked
+    said = nothing | {"candidate": "hf:method=lookup", "seed": 0} | asked
 
     with pytest.raises(UsageError, match=words) as caught:
         opening.in_process(opening.Asked(**said))
@@ -268,9 +268,9 @@ def test_arms_of_two_engines_are_refused_in_one_line(asked, words, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-def test_both_arms_are_on_one_set_of_weights(tmp_path):
+def test_both_arms_are_on_one_set_of_weights():
     nothing = dict.fromkeys(("baseline", "config", "model", "dtype", "fault"))
-    arms = opening.in_process(opening.Asked(**nothing, candidate="hf:method=lookup,k=3", seed=0, logs=tmp_path))
+    arms = opening.in_process(opening.Asked(**nothing, candidate="hf:method=lookup,k=3", seed=0))
 
     assert arms["baseline"].model is arms["candidate"].model
     assert (0, 3) == (arms["baseline"].draft_length, arms["candidate"].draft_length)

@@ -7,10 +7,10 @@ import pytest
 
 from draftgate.engine.drafters.draft_model import DraftModel
 from draftgate.engine.drafters.ngram import NGram
-from draftgate.engine.drafters.synthetic import Adversary, OddEven, Oracle, Uniform
+from draftgate.engine.drafters.synthetic import Adversary, Branches, OddEven, Oracle, Uniform
 from draftgate.engine.models.table import TableModel, peaked_table
 from draftgate.engine.request import Sampling
-from draftgate.engine.tree import DraftTree
+from draftgate.engine.tree import DraftTree, depths
 from draftgate.stats.decision import Decision, decide
 from draftgate.stats.design import ks_draws
 from draftgate.stats.kolmogorov_smirnov import design, randomised_pit, uniform_ks
@@ -34,6 +34,7 @@ MAKERS = {
     "ngram": lambda: NGram(VOCABULARY, LENGTH, shortest=1),
     "uniform": lambda: Uniform(VOCABULARY, LENGTH),
     "oracle": lambda: Oracle(VOCABULARY, LENGTH, {"r": ANSWER}),
+    "branches": lambda: Branches(VOCABULARY, LENGTH, {"r": ANSWER}),
     "odd-even": lambda: OddEven(VOCABULARY, LENGTH, {"r": ANSWER}),
     "adversary": lambda: Adversary(VOCABULARY, LENGTH, {"r": ANSWER}),
 }
@@ -45,6 +46,11 @@ def asked(small, contexts, limits, seed=0, sampling=FILTERED):
         for row, context in enumerate(contexts)
     ]
     return small.situation(contexts, limits, requests=requests, seed=seed)
+
+
+def levels(tree):
+    """How many drafted tokens stand below one another."""
+    return int(max(depths(tree.parents)))
 
 
 def same(a, b):
@@ -106,7 +112,8 @@ class TestContract:
         trees = drafter.draft(asked(small, CONTEXTS, limits))
 
         for tree, limit in zip(trees, limits, strict=True):
-            assert tree.drafted <= min(limit, LENGTH)
+            assert tree.drafted <= LENGTH
+            assert levels(tree) <= limit
             assert len(tree.tokens) == len(tree.probs) == tree.drafted + 1
             assert (len(tree.parents), VOCABULARY) == tree.probs.shape
 
@@ -117,7 +124,7 @@ class TestContract:
         long = whole.draft(asked(small, CONTEXTS, [LENGTH] * 4))
         short = cut.draft(asked(small, CONTEXTS, [1, LENGTH, LENGTH, 2]))
 
-        assert [min(1, long[0].drafted), long[1].drafted] == [short[0].drafted, short[1].drafted]
+        assert [min(1, levels(long[0])), levels(long[1])] == [levels(short[0]), levels(short[1])]
         for a, b in zip(long, short, strict=True):
             assert np.array_equal(a.tokens[: b.drafted + 1], b.tokens)
 
@@ -154,6 +161,41 @@ class TestContract:
         grown = [[*CONTEXTS[row], *trees[row].tokens[1 : accepted[row] + 1].tolist(), 4] for row in (2, 0)]
 
         for a, b in zip(*(d.draft(asked(small, grown, [LENGTH] * 2, seed=50)) for d in (many, few)), strict=True):
+            assert same(a, b)
+
+    def test_a_row_that_joins_drafts_as_if_it_had_been_there_from_the_start(self, make, small):
+        """Before the others, or after rounds in which nobody drafted."""
+        for idle in (0, 2):
+            late, early = make(), make()
+            late.begin(0)
+            late.join(3)
+            contexts = CONTEXTS[:3]
+            for _ in range(idle):
+                late.draft(asked(small, contexts, [0] * 3))
+                late.observe([0] * 3)
+                contexts = [[*context, 1] for context in contexts]
+            trees = late.draft(asked(small, contexts, [LENGTH] * 3))
+            late.observe([0] * 3)
+            late.select([0, 2])
+            late.join(1)
+            early.begin(3)
+            grown = [[*contexts[0], 4], [*contexts[2], 0], CONTEXTS[3]]
+
+            assert len(trees) == 3
+            for a, b in zip(*(d.draft(asked(small, grown, [LENGTH] * 3, seed=50)) for d in (late, early)), strict=True):
+                assert same(a, b)
+
+    def test_a_row_that_joined_and_left_before_a_draft_leaves_no_trace(self, make, small):
+        many, few = make(), make()
+        many.begin(2)
+        many.draft(asked(small, CONTEXTS[:2], [LENGTH] * 2))
+        many.observe([0, 0])
+        many.join(2)
+        many.select([0, 1, 3])
+        few.begin(3)
+        grown = [[*CONTEXTS[0], 4], [*CONTEXTS[1], 0], CONTEXTS[3]]
+
+        for a, b in zip(*(d.draft(asked(small, grown, [LENGTH] * 3, seed=50)) for d in (many, few)), strict=True):
             assert same(a, b)
 
 

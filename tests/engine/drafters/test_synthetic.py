@@ -3,7 +3,7 @@ import pytest
 
 from draftgate.engine.decoding.plain import PlainDecoder
 from draftgate.engine.decoding.speculative import SpeculativeDecoder
-from draftgate.engine.drafters.synthetic import Adversary, OddEven, Oracle, Uniform
+from draftgate.engine.drafters.synthetic import Adversary, Branches, OddEven, Oracle, Uniform
 from draftgate.engine.request import Sampling
 
 GREEDY = Sampling()
@@ -38,6 +38,24 @@ def test_of_the_adversary_nothing_is_accepted(world):
 
     assert {0} == {r.accepted for r in rounds}
     assert 3 == max(r.drafted for r in rounds)
+
+
+def test_of_branches_the_second_child_is_accepted_at_every_level(world):
+    rounds = rounds_of(world, Branches, 4)
+
+    assert all(2 * r.accepted == r.drafted for r in rounds)
+    assert 4 == max(r.drafted for r in rounds)
+
+
+def test_branches_stay_within_their_nodes_and_levels(small):
+    asked = [small.request((5, 6), name="a")]
+    drafter = Branches(9, 5, {"a": (1, 8, 3, 4)})
+    (tree,) = drafter.draft(small.situation([[5, 6]], [9], requests=asked))
+    (short,) = drafter.draft(small.situation([[5, 6]], [1], requests=asked))
+
+    assert [6, 2, 1, 0, 8] == tree.tokens.tolist()
+    assert (-1, 0, 0, 2, 2) == tree.parents
+    assert 2 == short.drafted
 
 
 def test_odd_even_drafts_on_every_other_round(world):

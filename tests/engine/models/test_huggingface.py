@@ -142,6 +142,14 @@ def test_the_last_node_of_each_ragged_row_is_scored_alone(model):
     assert gap(alone, seen) < FLOAT32_TINY_LOGITS
 
 
+@pytest.mark.parametrize(
+    ("name", "window"),
+    [("mistral with a window", 6), ("gemma3 with a window in some layers", None), ("qwen3", None)],
+)
+def test_a_window_is_stated_only_where_no_layer_sees_everything(name, window, tmp_path):
+    assert window == load(saved(ARCHITECTURES[name](), tmp_path)).window
+
+
 def test_windows_narrower_than_the_text_matter(tmp_path):
     """Otherwise the tests above could not tell a sliding layer from a full one."""
     narrow = load(saved(ARCHITECTURES["mistral with a window"](), tmp_path / "narrow"))

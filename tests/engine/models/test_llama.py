@@ -8,7 +8,7 @@ import transformers
 from draftgate.engine.cache.contiguous import ContiguousCache
 from draftgate.engine.models.attention import additive, positions, visible
 from draftgate.engine.models.base import Block
-from draftgate.engine.models.huggingface import _Bridge
+from draftgate.engine.models.library_cache import PassCache
 from draftgate.engine.models.llama import flat
 
 SIZES = {
@@ -41,7 +41,7 @@ def passes(model, flattened):
             if flattened:
                 logits = flattened.logits(tokens, mask, places, cache, slice(None))
             else:
-                logits = model(tokens, mask, places, _Bridge(cache), use_cache=True).logits
+                logits = model(tokens, mask, places, PassCache(cache), use_cache=True).logits
         cache.commit([[1], [1, 2]] if len(block.parents[0]) > 1 else [[], []])
         found.append(logits.numpy())
     return found

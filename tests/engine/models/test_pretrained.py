@@ -11,7 +11,15 @@ import transformers
 from draftgate.canaries.targets.reference import EMBEDDED
 from draftgate.engine.errors import ModelMissing
 from draftgate.engine.models import huggingface, pretrained
-from draftgate.engine.models.pretrained import left_padded, load, read_words
+from draftgate.engine.models.pretrained import left_padded, load, read, read_windowed, read_words
+
+
+def test_a_llama_is_read_as_a_model_that_sees_a_window():
+    whole, near = read(EMBEDDED / "target"), read_windowed(EMBEDDED / "target", 24)
+
+    assert 24 == near.model.config.sliding_window == near.source["window"]
+    assert sorted(whole.model.state_dict()) == sorted(near.model.state_dict())
+    assert all(torch.equal(a, near.model.state_dict()[name]) for name, a in whole.model.state_dict().items())
 
 
 def recurrent(folder):

@@ -48,6 +48,16 @@ SPOKEN = {
 }
 
 
+def test_a_key_that_cannot_be_said_there_is_no_choice_on_the_command_line(read):
+    with pytest.raises(UsageError) as named:
+        spoken(candidate=SPOKEN["candidate"] + ",patience=60")
+    with pytest.raises(UsageError) as written:
+        read(tail="patience = 60\n")
+
+    assert {"server", "launch"}.isdisjoint(str(named.value).partition("keys: ")[2].split(", "))
+    assert {"server", "launch"} <= set(str(written.value).partition("keys: ")[2].split(", "))
+
+
 def spoken(**changes):
     return config.of_specs({role: TargetSpec.parse(text) for role, text in (SPOKEN | changes).items()})
 
@@ -66,7 +76,7 @@ def test_arms_that_are_named_are_those_of_a_file(read):
         (",eos=0", "", "--baseline vllm has no eos; add eos: the ids"),
         ("eos=0", "eos=end", "--baseline vllm: eos is 'end'; give the ids"),
         ("concurrency=8", "concurrency=many", "--baseline vllm: concurrency is 'many'; give a whole number"),
-        ("deadline_s=60", "patience=60", "--baseline vllm has no key 'patience'; keys: server, url"),
+        ("deadline_s=60", "patience=60", "--baseline vllm has no key 'patience'; keys: url, deadline_s"),
         ("http://127", "127", "--baseline vllm: url is '127"),
         ("logprobs=20", "logprobs=0", "--baseline vllm: logprobs is 0; give a whole number from 2"),
         ("eos=0", "eos=0,launch=vllm", "--baseline vllm cannot be launched from here; start it, or write --config"),

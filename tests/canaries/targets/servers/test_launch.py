@@ -189,6 +189,17 @@ def test_an_older_log_is_kept(launched, tmp_path):
     assert (tmp_path / "log").read_text(encoding="utf-8") == "older\nnewer\n"
 
 
+def test_a_secret_that_it_prints_with_its_command_reaches_no_log(launched, tmp_path, monkeypatch):
+    monkeypatch.setenv("OTHER_TOKEN", "hub-very-secret")
+    printing = python(
+        "print('run', '--api-key', 'sk-' + 'very-secret', 'as hub-' + 'very-secret'); raise SystemExit(1)"
+    )
+    with pytest.raises(Died, match=r"ends: run --api-key \(not recorded\) as \$OTHER_TOKEN") as caught:
+        launched(*printing).__enter__()
+
+    assert "very-secret" not in str(caught.value) + (tmp_path / "log").read_text(encoding="utf-8")
+
+
 def test_an_identity_holds_what_was_launched_and_what_it_inherits_that_it_may_read(monkeypatch):
     for name in [name for name in os.environ if name.startswith(_TELLING)]:
         monkeypatch.delenv(name)

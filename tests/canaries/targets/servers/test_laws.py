@@ -52,7 +52,7 @@ def test_a_law_that_is_told_is_the_law_of_all_logits(name, scale):
         if found is not None:
             assert max(abs(found.get(token, 0.0) - mass) for token, mass in enumerate(whole)) < 2e-4
             assert math.fsum(found.values()) == pytest.approx(1)
-    assert known == 40 if name in ("greedy", "top-k") else known > 0 or scale < 12
+    assert known == 40 if name == "greedy" else known > 0 or scale < 12
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -87,7 +87,27 @@ def test_where_hidden_tokens_decide_the_law_is_not_guessed():
     assert law(flat, SETTINGS["top-p"]) is None
     assert law(flat, SETTINGS["hot"]) is None
     assert law(flat, Sampling(temperature=1.0, min_p=0.5)) is None
-    assert law(flat, SETTINGS["top-k"]) is not None
+    assert law(flat, SETTINGS["top-k"]) is None  # all of them tie with the last one kept
+
+
+def with_ties(logprob, ties):
+    """As many tokens as top-k keeps, one of which has nearly all mass; hidden ones tie with the last."""
+    most = SETTINGS["top-k"].top_k
+    tail = np.full(most - 1, logprob) + np.linspace(0.5, 0.0, most - 1)
+    rest = math.fsum(np.exp(tail)) + ties * math.exp(logprob)
+    return listed(dict(enumerate([math.log(1 - rest), *tail])), most, "here")
+
+
+@pytest.mark.parametrize(("logprob", "ties", "known"), [(-4.0, 0, True), (-4.0, 1, False), (-9.0, 3, True)])
+def test_a_law_of_as_many_as_are_told_is_known_where_no_tie_has_room_for_mass_that_matters(logprob, ties, known):
+    """Of 20 told and 20 kept: a hidden token as likely as the last would be kept too, if there is mass left for it."""
+    best = with_ties(logprob, ties)
+    found = law(best, SETTINGS["top-k"])
+    whole = [*best.logprobs, *[logprob] * ties]
+    true = next_token_probs(np.array(whole)[None, None], [SETTINGS["top-k"]])[0, 0]
+
+    assert known == (found is not None)
+    assert known == (true[len(best.ids) :].sum() < 1e-4)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -122,6 +142,39 @@ def test_a_token_that_may_tie_with_the_last_one_kept_is_not_called_outside():
     unlisted = next(token for token in range(VOCABULARY) if token not in best)
 
     assert placed(TokenLogprob(unlisted, math.nan, best), SETTINGS["top-k"], 1e-3, MOST, "here").outside == (0,)
+
+
+PEAKED = {0: -1e-5, 1: -12.0, 2: -13.0, 3: -14.0}  # the rest has less mass than moves any effect
+
+
+@pytest.mark.parametrize("token", [0, 3, 77])
+def test_where_fewer_are_told_than_are_kept_no_token_is_known_to_be_inside_or_outside(token):
+    told = TokenLogprob(token, PEAKED.get(token, -15.0), PEAKED)
+    place = placed(told, SETTINGS["top-k"], 1e-3, 4, "here")
+
+    assert place.prob[0] == pytest.approx(math.exp(PEAKED.get(token, -99) / 0.7), abs=1e-4)
+    assert math.isnan(place.outside[0])
+
+
+@pytest.mark.parametrize(
+    "sampling", [Sampling(temperature=0.7, top_k=3), Sampling(temperature=0.7, top_p=0.9), SETTINGS["min-p"]]
+)
+def test_where_as_many_are_told_as_are_kept_a_token_behind_them_is_outside(sampling):
+    places = [
+        placed(TokenLogprob(token, PEAKED.get(token, -15.0), PEAKED), sampling, 1e-3, 4, "here") for token in (0, 77)
+    ]
+
+    assert [(0.0,), (1.0,)] == [place.outside for place in places]
+
+
+def test_a_token_that_hidden_ones_may_bring_inside_is_not_called_outside():
+    """Of a top-p that the tokens ahead just reach among those told, and miss where what is hidden counts as well."""
+    ahead, hidden = 0.9, 5e-5
+    best = {0: math.log(ahead * (1 - hidden)), 1: math.log((1 - ahead) * (1 - hidden) - 1e-6), 2: math.log(1e-6)}
+    edge = Sampling(temperature=1.0, top_p=ahead - hidden / 4)
+    place = placed(TokenLogprob(1, best[1], best), edge, 0.0, 3, "here")
+
+    assert place.outside != (1.0,)
 
 
 def test_whether_a_place_is_known_does_not_depend_on_the_token():

@@ -56,3 +56,45 @@ def test_a_configuration_is_kept_without_its_secrets():
     told = {"args": [{"admin_api_key": KEY, "model": "m", "stop_token": 3, "api_key": None}]}
 
     assert redacted(told) == {"args": [{"admin_api_key": REDACTED, "model": "m", "stop_token": 3, "api_key": None}]}
+
+
+STRUCK = {
+    "a word behind its switch": (["serve", "--api-key", KEY, "--port", "8000"], 2),
+    "a word with its switch": (["serve", f"--api-key={KEY}"], 1),
+    "a command in one text": (f"serve --api-key {KEY} --port 8000", None),
+    "a list under its name": ({"api_key": [KEY, "other"]}, "api_key"),
+    "what Python prints": (f"args: {{'api_key': ['{KEY}'], 'port': 8000}}", None),
+    "what a dataclass prints": (f"Config(api_key='{KEY}', port=8000)", None),
+}
+
+
+@pytest.mark.parametrize("name", STRUCK)
+def test_a_secret_that_is_called_so_is_struck_wherever_a_server_tells_it(name):
+    document, place = STRUCK[name]
+    found = redacted(document)
+
+    assert KEY not in str(found)
+    assert REDACTED in str(found if place is None else found[place])
+    assert ("8000" in str(document)) == ("8000" in str(found))
+
+
+def test_a_secret_of_the_environment_is_struck_wherever_it_stands(monkeypatch):
+    monkeypatch.setenv("HUB_TOKEN", KEY)
+    monkeypatch.setenv("SHORT_TOKEN", "eight")
+    told = {"note": f"logged in with {KEY}", "list": [KEY, "eight"], "other": 8}
+
+    assert redacted(told) == {"note": "logged in with $HUB_TOKEN", "list": ["$HUB_TOKEN", "eight"], "other": 8}
+
+
+PLAIN = [
+    ["serve", "--max-num-batched-tokens", "512", "--tokenizer", "folder"],
+    ["--api-key", "--port", "8000"],
+    'serve m --speculative-config \'{"method": "ngram"}\' --no-key -x',
+    {"stop_token": 3, "stop_token_ids": [3, 4], "api_key": "", "eos_token": [2]},
+    "SpeculativeConfig(method='ngram', num_spec_tokens=4)",
+]
+
+
+@pytest.mark.parametrize("document", PLAIN)
+def test_what_is_no_secret_stands(document):
+    assert document == redacted(document)

@@ -9,7 +9,7 @@ import pytest
 
 from draftgate.canaries.errors import BrokenAnswer
 from draftgate.canaries.targets.servers import arms, config
-from draftgate.canaries.targets.servers.errors import Died, Garbled, PortTaken, Unreachable
+from draftgate.canaries.targets.servers.errors import Died, Garbled, NotReady, PortTaken, Unreachable
 from draftgate.canaries.targets.servers.turns import InTurn, Turns
 from gates import write
 from served import request
@@ -146,12 +146,13 @@ def test_a_broken_answer_is_told_with_its_arm(made):
     assert caught.value.role == A
 
 
-def test_a_launch_that_fails_loses_no_arm(tmp_path):
+@pytest.mark.parametrize("refused", [PortTaken, NotReady])
+def test_a_launch_that_fails_loses_no_arm(tmp_path, refused):
     def failing():
-        raise PortTaken("http://a", "taken", "choose another")
+        raise refused("http://a", "taken", "choose another")
 
     one = config.read(write(tmp_path / "gate.toml"))[A]
-    with Turns({A: failing}) as turns, pytest.raises(PortTaken) as caught:
+    with Turns({A: failing}) as turns, pytest.raises(refused) as caught:
         InTurn(role=A, server=turns.standing(A, one), config=one, turns=turns).encode([])
 
     assert caught.value.lost is None
