@@ -21,7 +21,7 @@ from ..contracts import Finding, Reason, Status
 from ..observations.context import seed_of
 from ..observations.serving.mixed import Mixed, rows
 from .algebra import complaint
-from .base import STATUS, Case, not_observed
+from .base import STATUS, Case, entry, not_observed
 from .scenarios import Scenario
 
 
@@ -65,7 +65,7 @@ class ParametersLaw:
         if numbers is None:
             return not_observed(self.name, case)
         sampled = case.observed("serving/parameters")["sampled"]
-        share = case.ledger.share(f"{_payer(case.suite).name}/{self.name}/uniform")
+        share = case.ledger.share(entry(_payer(case.suite), self.name, "uniform"))
         miss = case.suite.design.miss
         wanted = ks_draws(numbers.law_effect, false_alarm=share, miss=miss)
         told = [pair for one in sampled for pair in zip(one["replay"]["below"], one["replay"]["prob"], strict=True)]

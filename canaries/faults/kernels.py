@@ -1,4 +1,4 @@
-"""Plants in the kernels that score a block: another rounding for each shape, and a verify pass taken for a prefill.
+"""A plant in the kernels that score a block: another rounding for each shape.
 
 Another matrix kernel for each shape of a pass moves logits a little with its width, its batch and the place. In both
 arms this is what real kernels do, and innocent (N03); in the candidate alone the verify pass computes something else
@@ -13,21 +13,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from torch import Tensor
 
 from ...engine.cache.base import Cache
 from ...engine.models.attention import positions
 from ...engine.models.base import Block, LanguageModel, Logits
-from ...engine.models.huggingface import HuggingFaceModel
 from ...engine.randomness import CounterRandomness, Purpose
-from ..errors import UsageError
 from ..targets.strategies import Strategies
 
 # Logits; each moves by at most this much, evenly. A gap of two logits then differs between two passes by at most
 # 4 * AMPLITUDE, 0.46 * AMPLITUDE upwards on average, and as many answers fork as there are greedy tokens whose gap is
 # that small: two dozen on core. `docs/decisions/0009-*` says how to set it for other weights.
 AMPLITUDE = 0.04
-Seen = npt.NDArray[np.bool_]
 _WIDTH, _ROWS = np.int64(1 << 40), np.int64(1 << 52)  # of a pass, beside the token in one 63-bit key
 
 
@@ -71,33 +67,6 @@ class KernelByShape:
         keys = block.tokens[nodes] + width * _WIDTH + rows * _ROWS
         given = self._chance.uniforms(keys.ravel(), places.ravel(), Purpose.PLAIN, self.vocabulary)
         return (AMPLITUDE * (2 * given - 1)).astype(np.float32).reshape(*keys.shape, self.vocabulary)
-
-
-class VerifySeesItself(HuggingFaceModel):
-    """A block of two tokens and more attends to itself alone, whatever the cache holds: as if nothing stood before it.
-
-    Positions are right and what is written is kept, as in vLLM#40914. One token at a time is decoded as it should be.
-    """
-
-    def __init__(self, inner: HuggingFaceModel) -> None:  # the same weights and the same pass: nothing is loaded anew
-        vars(self).update(vars(inner))
-
-    def _masks(self, seen: Seen, places: Tensor, cache: Cache) -> Tensor | dict[str, Tensor]:
-        if seen.shape[1] > 1:
-            seen = seen & (np.arange(seen.shape[2]) >= cache.lengths[:, None, None])
-        return super()._masks(seen, places, cache)
-
-
-def verify_sees_itself(strategies: Strategies) -> Strategies:
-    """F53, as the public report had it."""
-    return replace(strategies, model=_seeing_itself)
-
-
-def _seeing_itself(model: LanguageModel) -> LanguageModel:
-    """Raises UsageError for what is no transformers model: its mask cannot be exchanged."""
-    if not isinstance(model, HuggingFaceModel):
-        raise UsageError("verify-sees-itself is planted in the mask of a transformers model; name one with --model")
-    return VerifySeesItself(model)
 
 
 def kernel_by_shape(strategies: Strategies) -> Strategies:

@@ -63,7 +63,7 @@ PLANTS = (
     Plant(
         "F53c",
         "see-the-block-only",
-        ".masks:see_the_block_only",
+        ".masks:verify_sees_itself",
         "a pass of several draft tokens attends to these alone",
         "HOLD CORRECTNESS",
         "needle",

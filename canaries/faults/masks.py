@@ -1,75 +1,51 @@
-"""Plants in who sees whom: a verify pass that loses what is cached, a tree whose siblings see one another."""
+"""Plants in who sees whom: a verify pass taken for a prefill, a tree whose siblings see one another.
+
+Both sit in the mask that a transformers model is given: any other sort of model is refused: nothing would be planted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import Tensor
 
-from ...engine.cache.base import Cache, Entries, Ints
-from ...engine.models.base import Block, LanguageModel, Logits
+from ...engine.cache.base import Cache
+from ...engine.models.base import LanguageModel
 from ...engine.models.huggingface import HuggingFaceModel
+from ..errors import UsageError
 from ..targets.strategies import Strategies
 
+Seen = npt.NDArray[np.bool_]
 
-class SeesItsBlockOnly:
-    """A pass of several draft tokens attends to these alone, as if it were a prompt's (F53)."""
+
+class Masked(HuggingFaceModel):
+    """A model that is there already, under another mask: the same weights and the same pass, nothing is loaded anew."""
 
     def __init__(self, inner: LanguageModel) -> None:
-        self._inner = inner
-        self.vocabulary = inner.vocabulary
-        self.positions = inner.positions
-        self.eos: tuple[int, ...] = getattr(inner, "eos", ())
-        self.window: int | None = getattr(inner, "window", None)
-
-    def score(self, block: Block, cache: Cache) -> Logits:
-        """What is committed is blank to more than one node."""
-        seen: Any = _Blank(cache) if block.tokens.shape[1] > 1 else cache  # all of a cache that a model's pass asks for
-        return self._inner.score(block, seen)
-
-    def score_last(self, block: Block, cache: Cache) -> Logits:
-        """As the model does: prompts are scored by this."""
-        return self._inner.score_last(block, cache)
-
-    def decode(self, tokens: Sequence[int]) -> str:
-        """The text of some tokens."""
-        return self._inner.decode(tokens)
-
-    def encode(self, messages: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
-        """Prompt ids of a conversation."""
-        return self._inner.encode(messages)
-
-    def identity(self) -> dict[str, Any]:
-        """The model's own."""
-        return self._inner.identity()
+        """Raises UsageError for what is no transformers model: its mask cannot be exchanged."""
+        if not isinstance(inner, HuggingFaceModel):
+            raise UsageError("this fault is planted in the mask of a transformers model; name one with --model")
+        vars(self).update(vars(inner))
 
 
-class _Blank:
-    """A cache whose committed entries read as zeros."""
+class VerifySeesItself(Masked):
+    """A block of two tokens and more attends to itself alone, whatever the cache holds: as if nothing stood before it.
 
-    def __init__(self, inner: Cache) -> None:
-        self._inner = inner
-        self.lengths: Ints = inner.lengths
+    Positions are right and what is written is kept, as in vLLM#40914. One token at a time is decoded as it should be.
+    """
 
-    def write(self, layer: int, keys: Tensor, values: Tensor) -> Entries:
-        """The block's own entries, and nothing before them."""
-        found = self._inner.write(layer, keys, values)
-        committed = torch.arange(found.keys.shape[2])[None] < torch.from_numpy(self.lengths)[:, None]
-        return Entries(*(part.masked_fill(committed[:, None, :, None], 0.0) for part in found))
+    def _masks(self, seen: Seen, places: Tensor, cache: Cache) -> Tensor | dict[str, Tensor]:
+        if seen.shape[1] > 1:
+            seen = seen & (np.arange(seen.shape[2]) >= cache.lengths[:, None, None])
+        return super()._masks(seen, places, cache)
 
 
-class SiblingsAttend(HuggingFaceModel):
-    """A tree is scored under a chain's mask: every node sees all that were numbered before it (F62)."""
+class SiblingsAttend(Masked):
+    """A tree is scored under a chain's mask: every node sees all that were numbered before it."""
 
-    def __init__(self, inner: HuggingFaceModel) -> None:
-        self.__dict__.update(inner.__dict__)
-
-    def _masks(self, seen: npt.NDArray[np.bool_], places: Tensor, cache: Cache) -> Any:
+    def _masks(self, seen: Seen, places: Tensor, cache: Cache) -> Tensor | dict[str, Tensor]:
         nodes = places.shape[1]
         wide = np.broadcast_to(seen, (len(cache.lengths), *seen.shape[1:])).copy()
         for row, length in enumerate(cache.lengths):
@@ -77,15 +53,11 @@ class SiblingsAttend(HuggingFaceModel):
         return super()._masks(wide, places, cache)
 
 
-def see_the_block_only(strategies: Strategies) -> Strategies:
-    """F53."""
-    return replace(strategies, model=SeesItsBlockOnly)
+def verify_sees_itself(strategies: Strategies) -> Strategies:
+    """F53 as the public report had it, alone (F53b) and under load (F53c)."""
+    return replace(strategies, model=VerifySeesItself)
 
 
 def let_siblings_attend(strategies: Strategies) -> Strategies:
-    """F62: of a model of transformers; any other stays as it is."""
-    return replace(strategies, model=_siblings)
-
-
-def _siblings(model: LanguageModel) -> LanguageModel:
-    return SiblingsAttend(model) if isinstance(model, HuggingFaceModel) else model
+    """F62."""
+    return replace(strategies, model=SiblingsAttend)

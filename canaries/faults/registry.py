@@ -95,7 +95,7 @@ PLANTS = (
     Plant(
         "F53b",
         "verify-sees-itself",
-        ".kernels:verify_sees_itself",
+        ".masks:verify_sees_itself",
         "a verify block of two tokens and more attends to itself alone, not to what the cache holds",
         "HOLD CORRECTNESS",
         "exact_tokens",

@@ -116,7 +116,8 @@ class Hosted:
         for layer, fresh in enumerate(layers):
             cached = pool.store.take(layer, table)
             for which, (one, other) in enumerate(zip(cached, fresh, strict=True)):
-                off[which] = max(off[which], _apart(one[0, :, first:length], other[number, :, first:length]))
+                apart = _apart(one[0, :, first:length], other[number, :, first:length])
+                off[which] = float(np.maximum(off[which], apart))  # max() would lose a NaN
         return Difference(row.name, held.length - len(row.fed), *off)
 
 

@@ -14,6 +14,7 @@ from itertools import count
 from typing import NamedTuple
 
 from ..errors import EngineError
+from ..sequences import shared_length
 from .blocks import BlockPool
 from .sequence import HOLE, Sequence
 
@@ -60,8 +61,8 @@ class RadixTree:
         """The longest known prefix. Whoever must score the last token anew leaves it out of `tokens`."""
         node, whole = self._descend(self._root(salt), self._keys(tokens))
         length = whole * self.pool.size
-        best = max(node.children, key=lambda key: _agreeing(key, tokens[length:]), default=())
-        if more := _agreeing(best, tokens[length:]):
+        best = max(node.children, key=lambda key: shared_length(key, tokens[length:]), default=())
+        if more := shared_length(best, tokens[length:]):
             node, length = self._split(node.children[best], 1), length + more
         for above in self._touched(node):
             above.locks += 1
@@ -143,7 +144,7 @@ class RadixTree:
         at = 0
         while at < len(keys) and keys[at] in node.children:
             child = node.children[keys[at]]
-            agreeing = _agreeing(child.keys, keys[at:])
+            agreeing = shared_length(child.keys, keys[at:])
             node, at = self._split(child, agreeing), at + agreeing
         return node, at
 
@@ -186,9 +187,3 @@ class RadixTree:
             node = waiting.pop()
             waiting.extend(node.children.values())
             yield node
-
-
-def _agreeing(one: Many[object], other: Many[object]) -> int:
-    """How many of the first items are the same in both."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -12,7 +12,7 @@ from draftgate.canaries import attribution
 from draftgate.canaries.contracts import Status
 from draftgate.canaries.errors import UsageError
 from draftgate.canaries.faults import registry as faults
-from draftgate.canaries.faults.kernels import VerifySeesItself
+from draftgate.canaries.faults.masks import VerifySeesItself
 from draftgate.canaries.observations.context import Context
 from draftgate.canaries.report.progress import Silent
 from draftgate.canaries.targets import reference

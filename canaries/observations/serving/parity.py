@@ -6,9 +6,11 @@ its own cache, too, is off from a prefill's by rounding.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ....suites.served import Serving
 from ..context import Context
@@ -43,8 +45,8 @@ def state_parity(context: Context, numbers: Serving) -> dict[str, Any]:
         found[label] = {
             "compared": len(off),
             "lengths": sum(one.missing != 0 for one in off),
-            "keys": max((one.keys for one in off), default=0.0),
-            "values": max((one.values for one in off), default=0.0),
+            "keys": _largest([one.keys for one in off]),
+            "values": _largest([one.values for one in off]),
             "first": next((one.name for one in off if one.missing), ""),
             "drafted": sum(one.drafted for one in rounds),
             "accepted": sum(one.accepted for one in rounds),
@@ -55,3 +57,8 @@ def state_parity(context: Context, numbers: Serving) -> dict[str, Any]:
 def labels() -> tuple[str, ...]:
     """What is compared."""
     return PLAIN, OWN, *DRAFTERS, WINDOWED
+
+
+def _largest(found: Sequence[float]) -> float:
+    """NaN where one is: `max` would lose it."""
+    return float(np.max(found, initial=0.0))

@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 from arms import embedded
 
-from draftgate.canaries.errors import UsageError
-from draftgate.canaries.faults.kernels import (
-    AMPLITUDE,
-    KernelByShape,
-    VerifySeesItself,
-    kernel_by_shape,
-    verify_sees_itself,
-)
+from draftgate.canaries.faults.kernels import AMPLITUDE, KernelByShape, kernel_by_shape
 from draftgate.canaries.targets.strategies import Strategies
 from draftgate.engine.cache.contiguous import ContiguousCache
 from draftgate.engine.models.base import Block
@@ -88,47 +81,3 @@ def test_only_the_model_is_exchanged():
     assert isinstance(planted.model(TABLE), KernelByShape)
     assert TABLE is own.model(TABLE)
     assert (own.new_cache, own.verifier) == (planted.new_cache, planted.verifier)
-
-
-def after(model, *widths, prompt=(4, 5, 6, 7, 8, 9)):
-    """What is said after each token of a text that is scored in passes of these widths behind a prompt."""
-    cache, text = ContiguousCache(1), [10, 11, 12, 13]
-    model.score(Block.chains([prompt]), cache)
-    cache.commit([list(range(1, len(prompt)))])
-    found = []
-    for width in widths:
-        part, text = text[:width], text[width:]
-        found.append(model.score(Block.chains([part]), cache)[0])
-        cache.commit([list(range(1, width))])
-    return np.concatenate(found)
-
-
-def test_a_block_sees_itself_alone_and_one_token_sees_everything():
-    planted, own = VerifySeesItself(embedded()), embedded()
-
-    assert np.allclose(after(own, 1, 1, 1, 1), after(planted, 1, 1, 1, 1), atol=1e-3)
-    assert not np.allclose(after(own, 4), after(planted, 4), atol=0.5)
-    assert np.allclose(after(own, 4), after(own, 1, 1, 1, 1), atol=1e-3)
-
-
-def test_what_stands_before_a_block_makes_no_difference_to_it():
-    planted = VerifySeesItself(embedded())
-
-    assert np.allclose(after(planted, 4), after(planted, 4, prompt=(100, 101, 102, 103, 104, 105)), atol=1e-3)
-
-
-def test_a_prompt_is_read_as_it_should_be():
-    block = Block.chains([[4, 5, 6], [7]])
-    planted, own = VerifySeesItself(embedded()), embedded()
-
-    assert np.array_equal(own.score(block, ContiguousCache(2))[0], planted.score(block, ContiguousCache(2))[0])
-
-
-def test_the_planted_model_is_the_same_model():
-    assert embedded().identity() == VerifySeesItself(embedded()).identity()
-    assert VerifySeesItself(embedded()).model is embedded().model
-
-
-def test_a_model_without_a_mask_is_refused_in_one_line():
-    with pytest.raises(UsageError, match="name one with --model"):
-        verify_sees_itself(Strategies()).model(TABLE)

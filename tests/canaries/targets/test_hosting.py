@@ -4,11 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from loads import made, suite
 
 from draftgate.canaries.errors import BrokenAnswer
 from draftgate.canaries.observations.serving.played import begun, load, requests, session, together
 from draftgate.canaries.targets.hosting import Alternating, prefilled
+from draftgate.canaries.targets.strategies import Strategies
+from draftgate.engine.cache.paged import PagedCache
 from draftgate.engine.models.base import Block
 from draftgate.engine.tree import chain_parents
 
@@ -63,6 +66,27 @@ def test_caches_of_running_rows_are_compared_with_a_prefill():
     assert len(seen) > 2
     assert all(one.missing == 0 and max(one.keys, one.values) < 1e-3 for one in seen)
     assert [] == opened.differences()
+
+
+class Poisoned(PagedCache):
+    """After a round, the first entry of the first row's cache is not a number."""
+
+    def commit(self, paths):
+        super().commit(paths)
+        if max(map(len, paths)) <= 8:
+            slot = torch.tensor([self.sequences[0].slots(0, 1)])
+            whole = self.pool.store.take(0, slot[:, :1] // self.pool.size)
+            one = whole.keys[:, :, :1] * torch.nan
+            self.pool.store.put(0, slot, one, one)
+
+
+def test_a_number_that_is_none_is_told_as_such_and_ends_the_session():
+    opened = session(made(replace(Strategies(), paged=Poisoned)).candidate, LOAD)
+    seen = []
+    with pytest.raises(BrokenAnswer, match="not finite"):
+        opened.serve(together(asked()), look=lambda: seen.extend(opened.differences()))
+
+    assert any(np.isnan(one.keys) and np.isnan(one.values) for one in seen)
 
 
 def test_blocks_are_scored_behind_prompts_and_none_is_kept():
