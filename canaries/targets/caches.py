@@ -19,10 +19,12 @@ FLOAT = "float"
 CODES = {"int8": Codes(bits=8, group=32), "int4": Codes(bits=4, group=8)}
 BLOCK = 16  # tokens of a block: what servers use
 STORES: Mapping[str, StoreFactory] = {
-    "paged": FloatStore,
-    **{f"paged-{name}": QuantisedStore.of(codes) for name, codes in CODES.items()},
+    FLOAT: FloatStore,
+    **{name: QuantisedStore.of(codes) for name, codes in CODES.items()},
 }
-TYPES = (FLOAT, *CODES, *STORES)
+PAGED = "paged"
+PAGES: Mapping[str, StoreFactory] = {PAGED if name == FLOAT else f"{PAGED}-{name}": s for name, s in STORES.items()}
+TYPES = (FLOAT, *CODES, *PAGES)
 
 
 def named(spec: TargetSpec) -> str:
@@ -55,11 +57,22 @@ def factory(name: str, new_cache: CacheFactory, tokens: int) -> CacheFactory:
     """Makes caches of the type, with room for `tokens` a row at least; what a planted `new_cache` holds is packed."""
     if name in CODES:
         return QuantisedCache.around(new_cache, CODES[name])
-    if name in STORES:
+    if name in PAGES:
         if new_cache is not ContiguousCache:
             raise UsageError(f"the fault is planted in a contiguous cache; it cannot be shown with cache={name}")
-        return _paged(STORES[name], tokens)
+        return _paged(PAGES[name], tokens)
     return new_cache
+
+
+def store(name: str) -> StoreFactory:
+    """What a pool of blocks keeps entries of the type in: a session is always paged."""
+    return {**STORES, **PAGES}[name]
+
+
+def contiguous(name: str) -> CacheFactory:
+    """Makes caches whose rows are no blocks, and whose entries are those of the type."""
+    codes = CODES.get(name.removeprefix(f"{PAGED}-"))
+    return QuantisedCache.around(ContiguousCache, codes) if codes else ContiguousCache
 
 
 def _paged(store: StoreFactory, tokens: int) -> CacheFactory:

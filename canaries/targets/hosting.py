@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ...engine.cache.base import Entries
+from ...engine.cache.base import Cache, Entries
 from ...engine.cache.blocks import BlockPool
 from ...engine.cache.contiguous import ContiguousCache
 from ...engine.cache.paged import PagedCache, Window
 from ...engine.cache.sequence import HOLE
 from ...engine.decoding.stepping import Stepping
 from ...engine.errors import EngineError
-from ...engine.models.base import Block, LanguageModel, Logits
+from ...engine.models.base import Block, CacheFactory, LanguageModel, Logits
 from ...engine.scheduling.bypass import Always, Policy
 from ...engine.scheduling.job import Job, Limits
 from ...engine.scheduling.records import Served, StepRecord
@@ -29,6 +29,7 @@ from ...engine.scheduling.row import Row
 from ..errors import BrokenAnswer
 from ..load import Difference, Load
 from ..observations.pairs import BASELINE, CANDIDATE
+from . import caches
 
 if TYPE_CHECKING:
     from .reference import ReferenceTarget
@@ -56,7 +57,8 @@ class Hosted:
         parts = arm.strategies
         self.model = arm.model
         self._role = BASELINE if arm.method == "plain" else CANDIDATE
-        pool, draft = (BlockPool(load.blocks, load.block) for _ in range(2))
+        pool, draft = _pool(arm, load), BlockPool(load.blocks, load.block)
+        self._fresh = caches.contiguous(arm.cache_type)
         own = replace(arm, strategies=replace(parts, draft_cache=PagedCache.factory(draft)))
         self.scheduler = parts.scheduler(
             _rounds(own),
@@ -104,7 +106,7 @@ class Hosted:
         rows = self.scheduler.running
         if not rows:
             return []
-        layers = prefilled(self.model, [row.fed for row in rows])
+        layers = prefilled(self.model, [row.fed for row in rows], self._fresh)
         return [self._off(row, number, layers) for number, row in enumerate(rows)]
 
     def _off(self, row: Row, number: int, layers: Sequence[Entries]) -> Difference:
@@ -125,7 +127,7 @@ def scored_behind(
     arm: ReferenceTarget, prompts: Sequence[Sequence[int]], blocks: Sequence[Block], load: Load
 ) -> list[Logits]:
     """Logits of each block behind the prompts, one after the other, on the arm's own cache; none is kept."""
-    cache = arm.strategies.paged(BlockPool(load.blocks, load.block))
+    cache = arm.strategies.paged(_pool(arm, load))
     cache.join(len(prompts))
     arm.model.score_last(Block.chains(list(map(list, prompts))), cache)
     cache.commit([list(range(1, len(prompt))) for prompt in prompts])
@@ -137,24 +139,33 @@ def scored_behind(
     return found
 
 
-def prefilled(model: LanguageModel, texts: Sequence[Sequence[int]]) -> list[Entries]:
+def prefilled(
+    model: LanguageModel, texts: Sequence[Sequence[int]], new_cache: CacheFactory = ContiguousCache
+) -> list[Entries]:
     """What one pass over each text leaves in an empty cache, layer by layer."""
-    cache = _Kept(len(texts))
+    kept = _Kept(new_cache(len(texts)))
+    cache: Any = kept  # all of a cache that a model's pass asks for
     model.score_last(Block.chains(list(map(list, texts))), cache)
-    return [cache.kept[layer] for layer in sorted(cache.kept)]
+    return [kept.found[layer] for layer in sorted(kept.found)]
 
 
-class _Kept(ContiguousCache):
-    """Remembers what it gave to each layer."""
+class _Kept:
+    """Remembers what a cache gave to each layer."""
 
-    def __init__(self, rows: int) -> None:
-        super().__init__(rows)
-        self.kept: dict[int, Entries] = {}
+    def __init__(self, inner: Cache) -> None:
+        self._inner = inner
+        self.lengths = inner.lengths
+        self.found: dict[int, Entries] = {}
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> Entries:
         """As the cache does."""
-        self.kept[layer] = super().write(layer, keys, values)
-        return self.kept[layer]
+        self.found[layer] = self._inner.write(layer, keys, values)
+        return self.found[layer]
+
+
+def _pool(arm: ReferenceTarget, load: Load) -> BlockPool:
+    """Blocks of the arm's own type of cache."""
+    return BlockPool(load.blocks, load.block, caches.store(arm.cache_type))
 
 
 def _rounds(arm: ReferenceTarget) -> Rounds:

@@ -38,6 +38,14 @@ def test_every_type_has_its_cache():
 
 
 @pytest.mark.parametrize("name", caches.TYPES)
+def test_a_pool_and_a_row_without_blocks_hold_what_the_type_says(name):
+    few = name.removeprefix("paged-") in caches.CODES
+
+    assert few is isinstance(caches.store(name)(4, 16), QuantisedStore)
+    assert few is isinstance(caches.contiguous(name)(2), QuantisedCache)
+
+
+@pytest.mark.parametrize("name", caches.TYPES)
 def test_plain_and_speculative_decoding_agree_on_every_type(name):
     plain, draft = build(f"plain:cache={name}"), build(f"draft:k=3,cache={name}")
 

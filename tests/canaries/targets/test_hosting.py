@@ -12,6 +12,7 @@ from draftgate.canaries.observations.serving.played import begun, load, requests
 from draftgate.canaries.targets.hosting import Alternating, prefilled
 from draftgate.canaries.targets.strategies import Strategies
 from draftgate.engine.cache.paged import PagedCache
+from draftgate.engine.cache.quantised import QuantisedStore
 from draftgate.engine.models.base import Block
 from draftgate.engine.tree import chain_parents
 
@@ -66,6 +67,28 @@ def test_caches_of_running_rows_are_compared_with_a_prefill():
     assert len(seen) > 2
     assert all(one.missing == 0 and max(one.keys, one.values) < 1e-3 for one in seen)
     assert [] == opened.differences()
+
+
+@pytest.mark.parametrize("name", ["int4", "paged-int8"])
+def test_a_session_keeps_its_entries_in_the_arms_own_type_of_cache(name):
+    of = made()
+    plain, candidate = (arm.on_cache(name) for arm in (of.baseline, of.candidate))
+    opened, seen = session(candidate, LOAD), []
+    served = opened.serve(together(asked()), look=lambda: seen.extend(opened.differences()))
+
+    assert isinstance(opened.scheduler.memory.pool.store, QuantisedStore)
+    assert [one.tokens for one in plain.generate(asked())] == [one.tokens for one in served.generations]
+    off = [max(one.keys, one.values) for one in seen]
+    assert len(seen) > 2
+    assert np.median(off) < max(_from_floats(candidate, opened, asked())) / 2  # rounding moves a code now and then
+
+
+def _from_floats(arm, opened, requests):
+    """How far entries of few bits are from those of floats: what a wrong yardstick would see."""
+    texts = [request.prompt for request in requests]
+    few, whole = prefilled(arm.model, texts, opened._fresh), prefilled(arm.model, texts)
+    pairs = [pair for layers in zip(few, whole, strict=True) for pair in zip(*layers, strict=True)]
+    return [float((one - other).abs().max()) for one, other in pairs]
 
 
 class Poisoned(PagedCache):
