@@ -34,13 +34,13 @@ def mask_probe(context: Context, numbers: Serving) -> dict[str, Any]:
     prompts = [context.baseline.encode(canary.messages) for canary in canaries]
     rng = np.random.default_rng(seed_of(context.seed, "masks"))
     given = load(numbers, batch=len(prompts))
+    known = np.unique(np.concatenate(prompts))  # words that text is made of: rare ones are too much alike to show
     found = {}
     for label, (parents, node) in SHAPES.items():
-        drawn = rng.integers(0, arm.vocabulary, size=(2, len(prompts), len(parents)))
-        tokens = drawn[0]
+        tokens = np.array([rng.choice(known, len(parents), replace=False) for _ in prompts])
         changed = tokens.copy()
-        changed[:, node] = np.where(drawn[1][:, node] == tokens[:, node], tokens[:, node] - 1, drawn[1][:, node])
-        blocks = [Block.of(list(given_), [parents] * len(prompts)) for given_ in (tokens, changed % arm.vocabulary)]
+        changed[:, node] = [rng.choice(np.setdiff1d(known, row)) for row in tokens]
+        blocks = [Block.of(list(given_), [parents] * len(prompts)) for given_ in (tokens, changed)]
         before, after = arm.scored_behind(prompts, blocks, given)
         moved = np.abs(before - after).max(axis=-1)  # (contexts, nodes)
         sees = ancestry(parents)[:, node]
