@@ -40,6 +40,12 @@ def made(strategies: Strategies | None = None, **numbers: Any) -> Context:
     return context(draft(strategies or Strategies()), of)
 
 
+def on_cache(of: Context, name: str) -> Context:
+    """Both arms on this type of cache."""
+    arms: dict[str, Any] = {"baseline": of.baseline, "candidate": of.candidate}
+    return replace(of, **{role: arm.on_cache(name) for role, arm in arms.items()})
+
+
 @cache
 def basis() -> dict[str, Any]:
     """The greedy cell's pairs and replays by the honest engine: from them follows the noise."""

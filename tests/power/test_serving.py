@@ -1,7 +1,7 @@
 """Faults of cache and batch: each is held by the canary that must see it, and look-alikes pass all of them."""
 
 import pytest
-from loads import found, honest, made, observed
+from loads import found, honest, made, observed, on_cache
 
 from draftgate.canaries.contracts import Reason, Status
 from draftgate.canaries.faults import loaded
@@ -35,3 +35,15 @@ def test_a_look_alike_passes(plant, name):
     finding = found(name, {name: observed(made(plant.apply(Strategies())), name)})
 
     assert Status.PASS is finding.status, finding.summary
+
+
+def test_in_few_bits_an_honest_cache_passes_and_a_forgetful_window_is_held():
+    """Codes are one step off at times: that is a prefill's too, a wrong entry is not."""
+    plant = next(plant for plant in FAULTS if plant.code == "F47")
+    good, bad = (
+        found("state_parity", {"state_parity": observed(on_cache(made(parts), "int4"), "state_parity")})
+        for parts in (Strategies(), plant.apply(Strategies()))
+    )
+
+    assert Status.PASS is good.status, good.summary
+    assert (Status.FAIL, Reason.CORRECTNESS) == (bad.status, bad.reason), bad.summary
