@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..contracts import Finding, Reason, Status
 from ..observations.pairs import BASELINE
@@ -19,7 +19,8 @@ class Answered(Certain):
 
     def judge(self, case: Case) -> Finding:
         """FAIL for one broken answer: on the engine's account, or on the baseline's."""
-        first = next(broken_in(case), None)
+        broken = list(dict.fromkeys(broken_in(case)))
+        first = broken[0] if broken else None
         if first is None and (why := hole(case, "pairs")):
             return not_observed(self.name, case, why)
         blamed = Reason.BASELINE_UNSTABLE if first and first[0] == BASELINE else Reason.CORRECTNESS
@@ -28,8 +29,17 @@ class Answered(Certain):
             cell=case.cell.name,
             status=Status.FAIL if first else Status.PASS,
             reason=blamed if first else None,
-            summary=(f"{first[0]}: {first[1]}" if first else "every answer came to its end") + _lost(case),
+            summary=_told(broken) + _lost(case),
         )
+
+
+def _told(broken: Sequence[tuple[str, str]]) -> str:
+    """The first of each arm in words, the others by number."""
+    firsts: dict[str, str] = {}
+    for arm, told in broken:
+        firsts.setdefault(arm, told)
+    more = f"; and {len(broken) - len(firsts)} more" if len(broken) > len(firsts) else ""
+    return "; ".join(f"{arm}: {told}" for arm, told in firsts.items()) + more or "every answer came to its end"
 
 
 def _lost(case: Case) -> str:

@@ -21,6 +21,15 @@ def test_a_broken_answer_fails_on_the_account_of_its_arm(key, arm, reason):
     assert finding.summary == f"{arm}: half an event"
 
 
+def test_what_else_broke_is_told_by_arm_and_number():
+    arms = {"pairs": "candidate", "replays": "baseline", "samples": "candidate"}
+    broken = {f"greedy/{key}": {"broken": {"arm": arm, "told": f"half of {key}"}} for key, arm in arms.items()}
+    finding = judged("answered", served() | broken, kind="server")
+
+    assert finding.reason is Reason.CORRECTNESS
+    assert finding.summary == "candidate: half of pairs; baseline: half of replays; and 1 more"
+
+
 def test_what_rests_on_a_broken_answer_is_no_evidence():
     broken = served() | {"greedy/pairs": {"broken": {"arm": "candidate", "told": "half an event"}}}
 
