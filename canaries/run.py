@@ -176,7 +176,7 @@ def observe(context: Context, journal: records.Journal, progress: Progress) -> N
     progress.total(len(planned))
     made: dict[str, Any] = {}
     try:
-        with readable(journal.observations):
+        with readable(journal.observations, resumed=bool(journal.observations)):
             for key, compute, alone, _ in planned:
                 if alone or journal.has(key):
                     progress.step(key)
@@ -188,11 +188,12 @@ def observe(context: Context, journal: records.Journal, progress: Progress) -> N
 
 
 @contextmanager
-def readable(observations: Mapping[str, Any]) -> Iterator[None]:
+def readable(observations: Mapping[str, Any], *, resumed: bool = False) -> Iterator[None]:
     """What was observed before can be read. Raises RecordBroken, naming the first place that is of another shape.
 
     At once where it says that something was broken off or lost. Else only where it was stumbled over: what no
-    observation is made from is for the checks to call no evidence.
+    observation is made from is for the checks to call no evidence. Of the right shape, `resumed`, but of lengths that
+    nothing can be made from: told so too.
     """
     if wrong := unreadable(observations):
         raise _unreadable(wrong)
@@ -201,6 +202,8 @@ def readable(observations: Mapping[str, Any]) -> Iterator[None]:
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         if wrong := misfit(observations):
             raise _unreadable(wrong) from error
+        if resumed:
+            raise _unreadable(f"nothing can be made from it: {error!r}") from error
         raise
 
 

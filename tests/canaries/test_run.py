@@ -114,6 +114,24 @@ UNREADABLE = {
 }
 
 
+def test_a_record_of_other_lengths_is_told_in_one_line_when_it_is_resumed(interrupted, small, tmp_path):
+    (pairs,) = [json.loads(line) for line in _lines(interrupted[0]) if '"greedy-1/pairs"' in line]
+    for group in pairs["data"]["groups"]:
+        group["runs"] = group["runs"][:1]
+    copy = spoilt(interrupted[0], tmp_path / "copy", "greedy-1/pairs", pairs["data"])
+    lines = [line for line in _lines(copy) if '"greedy-1/costs"' not in line]  # is made from the pairs
+    (copy / record.NAME).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    with pytest.raises(RecordBroken, match=r"nothing can be made from it: .*; run again with another --out") as caught:
+        run.run(options(copy, suite=str(small), resume=True), Silent())
+
+    assert "\n" not in str(caught.value)
+
+
+def _lines(folder):
+    return (folder / record.NAME).read_text(encoding="utf-8").splitlines()
+
+
 @pytest.mark.parametrize(("key", "data"), [(key, data) for key, listed in UNREADABLE.items() for data in listed])
 def test_a_record_that_cannot_be_read_is_told_in_one_line_when_it_is_resumed(interrupted, small, tmp_path, key, data):
     copy = spoilt(interrupted[0], tmp_path / "copy", key, data)
