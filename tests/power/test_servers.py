@@ -59,7 +59,7 @@ def findings(candidate, baseline=None, cells=(GREEDY,)):
         }
         context = Context(suite=chosen, seed=0, **arms)
         made = {}
-        for key, compute, _ in plan(context):
+        for key, compute, *_ in plan(context):
             observed = told(functools.partial(compute, made))
             made[key] = documents.decode(documents.encode(observed))
         header = {arm: one.identity() for arm, one in arms.items()} | {"seed": 0, "eos": list(arms["baseline"].eos)}
