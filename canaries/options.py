@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from .errors import UsageError
@@ -75,7 +76,13 @@ def stop_as_by_hand() -> None:
     """A stop asked for politely, or a terminal that is gone, is as Ctrl-C; what is ignored (`nohup`) stays ignored."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
+            signal.signal(number, _by_hand)
+
+
+def _by_hand(_: int, frame: FrameType | None) -> None:
+    """What Ctrl-C does at this moment: while servers are asked, that is to cancel what is under way."""
+    handler = signal.getsignal(signal.SIGINT)
+    (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
 
 
 def default_out(options: argparse.Namespace) -> Path:

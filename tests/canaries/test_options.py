@@ -1,6 +1,7 @@
 """What a run takes on the command line, and how an interrupted one goes on."""
 
 import argparse
+import asyncio
 import signal
 from pathlib import Path
 
@@ -30,11 +31,41 @@ def test_a_terminal_that_is_gone_stops_a_run_unless_that_was_to_be_ignored():
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         options.stop_as_by_hand()
-        assert {*map(signal.getsignal, before)} == {signal.default_int_handler}
+        for number in before:
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(number)
 
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as `nohup` does
         options.stop_as_by_hand()
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@pytest.mark.parametrize(("given", "went"), [(None, ["cancelled"]), (signal.SIG_IGN, [])], ids=["heard", "ignored"])
+def test_what_waits_on_a_loop_is_cancelled_as_by_hand(given, went):
+    """Where Ctrl-C is ignored, as in a shell's background, there is nobody to ask: it is stopped where it stands."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    seen = []
+
+    async def waiting():
+        try:
+            asyncio.get_running_loop().call_soon(signal.raise_signal, signal.SIGTERM)
+            await asyncio.sleep(20)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    try:
+        if given is not None:
+            signal.signal(signal.SIGINT, given)
+        options.stop_as_by_hand()
+        with asyncio.Runner() as runner:
+            with pytest.raises(KeyboardInterrupt):
+                runner.run(waiting())
+            assert went == seen
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -46,6 +46,7 @@ class Server:
         self.api, self._spell = api, spell
         self._model, self._launched = model, launched
         self._loop = asyncio.Runner()
+        self._loop.get_loop().set_exception_handler(_told)
         self._transport = self._loop.run(_made(connection))
         self._replicas = range(len(connection.endpoints))
         self._drained: Counters | None = None
@@ -257,6 +258,12 @@ def _shaped(where: str, read: Callable[[], T]) -> T:
         return read()
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise Garbled(where, f"an answer of another shape ({type(error).__name__}: {error})", _REPORT) from None
+
+
+def _told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What nobody waits for any more is told, but not that it was interrupted: whoever stopped it knows."""
+    if not isinstance(context.get("exception"), KeyboardInterrupt):
+        loop.default_exception_handler(context)
 
 
 async def _made(connection: Connection) -> Transport:

@@ -123,6 +123,17 @@ def test_an_interruption_ends_the_batch_and_leaves_the_server_usable():
         assert [a.generation.tokens for (a,) in server.ask([ask()])] == [(5, 5)]
 
 
+def test_what_was_stopped_is_not_told_by_the_loop_and_any_other_failure_is(caplog):
+    with served("vllm") as (server, _):
+        loop = server._loop.get_loop()
+        for error in (KeyboardInterrupt(), ZeroDivisionError("why")):
+            loop.call_exception_handler({"message": "never retrieved", "exception": error})
+
+    told = [record.getMessage() for record in caplog.records]
+    assert ["never retrieved"] == told
+    assert caplog.records[0].exc_info[0] is ZeroDivisionError
+
+
 def test_counters_that_run_backwards_are_a_finding():
     engine = kind("vllm", rounds=3)
     with served("vllm", engine) as (server, _):
