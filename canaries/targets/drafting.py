@@ -41,3 +41,4 @@ DRAFTERS: Mapping[str, Callable[[ReferenceTarget], Drafter]] = {
     "adversary": _informed(Adversary),
     "branches": _informed(Branches),
 }
+TREES = frozenset({"branches"})  # methods whose drafts branch

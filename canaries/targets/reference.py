@@ -28,12 +28,11 @@ from ...engine.models.base import Block, CacheFactory, LanguageModel, Logits
 from ...engine.models.huggingface import HuggingFaceModel, load_windowed
 from ...engine.models.probe import probe
 from ...engine.request import Generation, Request
-from ...engine.verification.batched import BatchedLossless
 from ..contracts import Replay, Shape
 from ..errors import UsageError
 from ..load import Load
-from . import caches
-from .drafting import DRAFTERS
+from . import caches, verifying
+from .drafting import DRAFTERS, TREES
 from .hosting import Hosted, scored_behind
 from .registry import TARGETS
 from .replaying import first_law, scored, stepped_shapes
@@ -141,8 +140,9 @@ class ReferenceTarget:
         return [first_law(self._forced, request) for request in requests]
 
     def variant(self, method: str, **options: Any) -> ReferenceTarget:
-        """The same engine with another drafter or another draft length."""
-        return replace(self, name=method, method=method, options={**self.options, **options})
+        """The same engine with another drafter or another draft length; trees are judged by a rule that takes them."""
+        parts = verifying.for_trees(self.strategies) if method in TREES else self.strategies
+        return replace(self, name=method, method=method, options={**self.options, **options}, strategies=parts)
 
     def on(self, target_model: LanguageModel, draft_model: LanguageModel) -> ReferenceTarget:
         """The same engine with its models exchanged."""
@@ -178,8 +178,8 @@ class ReferenceTarget:
         shown = length | {k: v for k, v in self.options.items() if isinstance(v, int | str)}
         if not shown:
             return self.method
-        if isinstance(self.strategies.verifier, BatchedLossless):
-            shown["verify"] = "batched"
+        if rule := verifying.name_of(self.strategies.verifier):
+            shown["verify"] = rule
         return f"{self.method}:" + ",".join(f"{key}={value}" for key, value in shown.items())
 
     def identity(self) -> dict[str, Any]:
@@ -214,8 +214,7 @@ def check(spec: TargetSpec) -> TargetSpec:
         raise UsageError(f"unknown target {spec.name!r}; targets: {known}")
     spec.refuse_unknown(row.options)
     caches.named(spec)
-    if spec.options.get("verify", "walk") not in ("walk", "batched"):
-        raise UsageError(f"{spec.name}:verify={spec.options['verify']} is not known; use walk or batched")
+    verifying.named(spec)
     return spec
 
 
@@ -234,8 +233,7 @@ def build(spec: TargetSpec, model: HuggingFaceModel, strategies: Strategies) -> 
     }
     if (kind := caches.named(spec)) != caches.FLOAT:
         options["cache"] = kind
-    if spec.options.get("verify") == "batched":
-        strategies = replace(strategies, verifier=BatchedLossless())
+    strategies = verifying.chosen(spec, strategies)
     draft = load_draft(spec, model) if spec.name == "draft" else None
     return ReferenceTarget(
         name=spec.name,

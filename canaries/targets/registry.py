@@ -41,7 +41,7 @@ ROWS = (
         "SAME_LAW",
         ("k", "model", "verify", "cache"),
         "a draft model of the same vocabulary",
-        "a smaller model drafts a chain",
+        "a smaller model drafts a chain; verify=block or traversal keeps more of it than walk or batched",
     ),
     Row("ngram", "SAME_LAW", ("k", "longest", "shortest", "cache"), "nothing", "copies what followed the last repeat"),
     Row(

@@ -43,7 +43,7 @@ def requests(count=3, **sampling):
         ("", "unknown target ''"),
         ("plain:k=3", "target 'plain' has no option 'k'; options: cache"),
         ("draft:depth=3", "target 'draft' has no option 'depth'; options: k, model, verify, cache"),
-        ("draft:verify=loose", "draft:verify=loose is not known; use walk or batched"),
+        ("draft:verify=loose", "draft:verify=loose is not known; use walk, batched"),
         ("draft:k=0", "draft:k=0 is not a whole number from 1 to 64"),
         ("draft:k=--3", "draft:k=--3 is not a whole number from 1 to 64"),
         ("ngram:longest=x", "ngram:longest=x is not a whole number from 1 to 64"),
@@ -148,6 +148,7 @@ def test_what_decides_the_answers_is_in_the_identity():
         build("ngram:k=3"),
         build("ngram:k=3,longest=5"),
         build("draft:k=3,verify=batched"),
+        build("draft:k=3,verify=block"),
         build("draft:k=3", strategies(verifier=Walk())),
         build("self:k=3"),
     ]
