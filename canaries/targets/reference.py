@@ -41,6 +41,8 @@ from .strategies import Strategies
 
 EMBEDDED = Path(huggingface.__file__).parent / "embedded"
 DRAFT_LENGTH = 4
+WORDS = ("model", "verify", "cache")  # options that are no numbers
+SHARES = ("confidence",)  # and those between 0 and 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +177,7 @@ class ReferenceTarget:
     def label(self) -> str:
         """The arm as it is named on the command line: `plain`, `draft:k=4,cache=int4`."""
         length = {"k": self.draft_length} if self.draft_length else {}
-        shown = length | {k: v for k, v in self.options.items() if isinstance(v, int | str)}
+        shown = length | self._told()
         if not shown:
             return self.method
         if rule := verifying.name_of(self.strategies.verifier):
@@ -193,9 +195,13 @@ class ReferenceTarget:
         }
         if self.method == "plain":
             return described
-        options = {key: value for key, value in self.options.items() if isinstance(value, int | str)}
+        options = self._told()
         draft = self.draft.identity() if self.draft is not None and self.method == "draft" else None
         return described | {"options": options | {"k": self.draft_length}, "draft": draft} | self.strategies.names()
+
+    def _told(self) -> dict[str, Any]:
+        """The options that can be written down: all but known answers."""
+        return {key: value for key, value in self.options.items() if isinstance(value, int | float | str)}
 
     def _forced(self, requests: Sequence[Request], answers: Sequence[Sequence[int]], width: int) -> list[Logits]:
         reach = max(len(r.prompt) + len(answer) for r, answer in zip(requests, answers, strict=True))
@@ -229,7 +235,9 @@ def build(spec: TargetSpec, model: HuggingFaceModel, strategies: Strategies) -> 
     """A target from its name and options. Raises UsageError, ModelMissing, ModelRefused or VocabularyMismatch."""
     check(spec)
     options: dict[str, Any] = {
-        key: spec.whole(key, 0, least=1) for key in spec.options if key not in ("model", "verify", "cache")
+        key: spec.share(key) if key in SHARES else spec.whole(key, 0, least=1)
+        for key in spec.options
+        if key not in WORDS
     }
     if (kind := caches.named(spec)) != caches.FLOAT:
         options["cache"] = kind
