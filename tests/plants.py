@@ -12,7 +12,7 @@ from draftgate.canaries.targets.reference import ReferenceTarget
 from draftgate.canaries.targets.strategies import Strategies
 from draftgate.engine.cache.contiguous import ContiguousCache
 from draftgate.engine.decoding.answer import Answer
-from draftgate.engine.drafters.draft_model import DraftModel
+from draftgate.engine.drafters.draft_model import DraftModel, Proposed
 from draftgate.engine.randomness import CounterRandomness, Purpose
 from draftgate.engine.request import Arrival, Sampling
 from draftgate.engine.sampling import draw, next_token_probs, normalised
@@ -204,19 +204,17 @@ class NeverRollsBack(ContiguousCache):
 class ClaimsUnfiltered(DraftModel):
     """Tokens are drawn from the filtered law, q is said to be the unfiltered one (F02)."""
 
-    def _chain(self, logits, depth, situation):
-        tokens, _ = super()._chain(logits, 1, situation)
-        flat = [Sampling(temperature=r.sampling.temperature) for r in situation.requests]
-        laws = next_token_probs(logits[:, None], flat)
-        return np.repeat(tokens, depth, axis=1)[:, :1], laws[:, :1]
+    def propose(self, logits, samplings, chance):
+        flat = [Sampling(temperature=s.temperature) for s in samplings]
+        return super().propose(logits, samplings, chance)._replace(laws=next_token_probs(logits[:, None], flat)[:, 0])
 
 
 class DrawsNothing(DraftModel):
     """The likeliest token is proposed, q is said to be the law it might have been drawn from (F03)."""
 
-    def _chain(self, logits, depth, situation):
-        laws = next_token_probs(logits[:, None], [r.sampling for r in situation.requests])
-        return laws[:, 0].argmax(axis=-1)[:, None], laws
+    def propose(self, logits, samplings, chance):
+        laws = super().propose(logits, samplings, chance).laws
+        return Proposed(laws.argmax(axis=-1), laws)
 
 
 class DropsWeakDrafts(DraftModel):
@@ -236,10 +234,9 @@ class DropsWeakDrafts(DraftModel):
 class ClaimsAnotherTemperature(DraftModel):
     """Tokens are drawn at half the temperature, q is said to be the request's."""
 
-    def _chain(self, logits, depth, situation):
-        samplings = [r.sampling for r in situation.requests]
-        laws = next_token_probs(logits[:, None], samplings)
-        return draw(next_token_probs(2 * logits[:, None], samplings), situation.chance[:, :1]), laws
+    def propose(self, logits, samplings, chance):
+        tokens = draw(next_token_probs(2 * logits[:, None], samplings)[:, 0], chance)
+        return super().propose(logits, samplings, chance)._replace(tokens=tokens)
 
 
 def drafting_with(drafts: type[DraftModel]) -> type[ReferenceTarget]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 from draftgate.engine.sampling import normalised
@@ -110,6 +111,29 @@ def without_duplicates(tree):
     for node in range(1, len(tree.parents)):
         twins = [tree.tokens[other] for other in kept[1:] if tree.parents[other] == tree.parents[node]]
         if tree.parents[node] in kept and tree.tokens[node] not in twins:
+            kept.append(node)
+    return kept
+
+
+def sure(tree, node):
+    """Whether the draft gave the node's token half of its law or more."""
+    return tree.probs[node][tree.tokens[node]] >= Fraction(1, 2)
+
+
+def ended_behind_the_unsure(tree):
+    """Nothing hangs below a weak token, which is proposed itself: as if nothing had been drawn there. Innocent."""
+    kept = [ROOT]
+    for node in range(1, len(tree.parents)):
+        if (parent := tree.parents[node]) in kept and (parent == ROOT or sure(tree, parent)):
+            kept.append(node)
+    return kept
+
+
+def ended_before_the_unsure(tree):
+    """A weak token goes, with what hangs below it."""
+    kept = [ROOT]
+    for node in range(1, len(tree.parents)):
+        if tree.parents[node] in kept and sure(tree, node):
             kept.append(node)
     return kept
 

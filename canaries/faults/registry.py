@@ -29,6 +29,14 @@ PLANTS = (
         "law",
     ),
     Plant(
+        "F03b",
+        "drop-the-unsure",
+        ".drafting:drop_the_unsure",
+        "a draft ends before a weak token, which was drawn and is taken back, and not behind it",
+        "HOLD DISTRIBUTION",
+        "law",
+    ),
+    Plant(
         "F04",
         "verify-at-unit-temperature",
         ".verification:verify_at_unit_temperature",

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def _draft_model(arm: ReferenceTarget) -> Drafter:
     if arm.draft is None:
         raise UsageError("target 'draft' has no draft model here; name one with draft:model=PATH")
-    return arm.strategies.draft_model(arm.draft, arm.draft_length, arm.strategies.draft_cache)
+    parts, confidence = arm.strategies, arm.options.get("confidence", 0.0)
+    return parts.draft_model(arm.draft, arm.draft_length, parts.draft_cache, confidence)
 
 
 def _ngram(arm: ReferenceTarget) -> Drafter:
@@ -41,3 +42,4 @@ DRAFTERS: Mapping[str, Callable[[ReferenceTarget], Drafter]] = {
     "adversary": _informed(Adversary),
     "branches": _informed(Branches),
 }
+TREES = frozenset({"branches"})  # methods whose drafts branch

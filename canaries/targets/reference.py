@@ -28,12 +28,11 @@ from ...engine.models.base import Block, CacheFactory, LanguageModel, Logits
 from ...engine.models.huggingface import HuggingFaceModel, load_windowed
 from ...engine.models.probe import probe
 from ...engine.request import Generation, Request
-from ...engine.verification.batched import BatchedLossless
 from ..contracts import Replay, Shape
 from ..errors import UsageError
 from ..load import Load
-from . import caches
-from .drafting import DRAFTERS
+from . import caches, verifying
+from .drafting import DRAFTERS, TREES
 from .hosting import Hosted, scored_behind
 from .registry import TARGETS
 from .replaying import first_law, scored, stepped_shapes
@@ -42,6 +41,8 @@ from .strategies import Strategies
 
 EMBEDDED = Path(huggingface.__file__).parent / "embedded"
 DRAFT_LENGTH = 4
+WORDS = ("model", "verify", "cache")  # options that are no numbers
+SHARES = ("confidence",)  # and those between 0 and 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +142,9 @@ class ReferenceTarget:
         return [first_law(self._forced, request) for request in requests]
 
     def variant(self, method: str, **options: Any) -> ReferenceTarget:
-        """The same engine with another drafter or another draft length."""
-        return replace(self, name=method, method=method, options={**self.options, **options})
+        """The same engine with another drafter or another draft length; trees are judged by a rule that takes them."""
+        parts = verifying.for_trees(self.strategies) if method in TREES else self.strategies
+        return replace(self, name=method, method=method, options={**self.options, **options}, strategies=parts)
 
     def on(self, target_model: LanguageModel, draft_model: LanguageModel) -> ReferenceTarget:
         """The same engine with its models exchanged."""
@@ -175,11 +177,11 @@ class ReferenceTarget:
     def label(self) -> str:
         """The arm as it is named on the command line: `plain`, `draft:k=4,cache=int4`."""
         length = {"k": self.draft_length} if self.draft_length else {}
-        shown = length | {k: v for k, v in self.options.items() if isinstance(v, int | str)}
+        shown = length | self._told()
         if not shown:
             return self.method
-        if isinstance(self.strategies.verifier, BatchedLossless):
-            shown["verify"] = "batched"
+        if rule := verifying.name_of(self.strategies.verifier):
+            shown["verify"] = rule
         return f"{self.method}:" + ",".join(f"{key}={value}" for key, value in shown.items())
 
     def identity(self) -> dict[str, Any]:
@@ -193,9 +195,13 @@ class ReferenceTarget:
         }
         if self.method == "plain":
             return described
-        options = {key: value for key, value in self.options.items() if isinstance(value, int | str)}
+        options = self._told()
         draft = self.draft.identity() if self.draft is not None and self.method == "draft" else None
         return described | {"options": options | {"k": self.draft_length}, "draft": draft} | self.strategies.names()
+
+    def _told(self) -> dict[str, Any]:
+        """The options that can be written down: all but known answers."""
+        return {key: value for key, value in self.options.items() if isinstance(value, int | float | str)}
 
     def _forced(self, requests: Sequence[Request], answers: Sequence[Sequence[int]], width: int) -> list[Logits]:
         reach = max(len(r.prompt) + len(answer) for r, answer in zip(requests, answers, strict=True))
@@ -214,8 +220,7 @@ def check(spec: TargetSpec) -> TargetSpec:
         raise UsageError(f"unknown target {spec.name!r}; targets: {known}")
     spec.refuse_unknown(row.options)
     caches.named(spec)
-    if spec.options.get("verify", "walk") not in ("walk", "batched"):
-        raise UsageError(f"{spec.name}:verify={spec.options['verify']} is not known; use walk or batched")
+    verifying.named(spec)
     return spec
 
 
@@ -230,12 +235,13 @@ def build(spec: TargetSpec, model: HuggingFaceModel, strategies: Strategies) -> 
     """A target from its name and options. Raises UsageError, ModelMissing, ModelRefused or VocabularyMismatch."""
     check(spec)
     options: dict[str, Any] = {
-        key: spec.whole(key, 0, least=1) for key in spec.options if key not in ("model", "verify", "cache")
+        key: spec.share(key) if key in SHARES else spec.whole(key, 0, least=1)
+        for key in spec.options
+        if key not in WORDS
     }
     if (kind := caches.named(spec)) != caches.FLOAT:
         options["cache"] = kind
-    if spec.options.get("verify") == "batched":
-        strategies = replace(strategies, verifier=BatchedLossless())
+    strategies = verifying.chosen(spec, strategies)
     draft = load_draft(spec, model) if spec.name == "draft" else None
     return ReferenceTarget(
         name=spec.name,

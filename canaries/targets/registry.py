@@ -39,9 +39,10 @@ ROWS = (
     Row(
         "draft",
         "SAME_LAW",
-        ("k", "model", "verify", "cache"),
+        ("k", "confidence", "model", "verify", "cache"),
         "a draft model of the same vocabulary",
-        "a smaller model drafts a chain",
+        "a smaller model drafts a chain, which ends behind a token below confidence, if that is given; "
+        "verify=block or traversal keeps more of it than walk or batched",
     ),
     Row("ngram", "SAME_LAW", ("k", "longest", "shortest", "cache"), "nothing", "copies what followed the last repeat"),
     Row(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ..errors import UsageError
 
 WHOLE = re.compile(r"-?[0-9]{1,9}")  # longer numbers cannot be meant
+SHARE = re.compile(r"0?\.[0-9]{1,9}")
 MOST = 64  # of any whole option: a draft of more tokens than this is a slip of the hand
 
 
@@ -41,6 +42,13 @@ class TargetSpec:
         if not WHOLE.fullmatch(text) or not least <= int(text) <= MOST:
             raise UsageError(f"{self.name}:{key}={text} is not a whole number from {least} to {MOST}")
         return int(text)
+
+    def share(self, key: str) -> float:
+        """The option `key` as a number above 0 and below 1, such as 0.4."""
+        text = self.options[key]
+        if not SHARE.fullmatch(text) or not float(text):
+            raise UsageError(f"{self.name}:{key}={text} is not a number between 0 and 1, such as 0.4")
+        return float(text)
 
     def refuse_unknown(self, known: tuple[str, ...]) -> None:
         """Raises UsageError naming the first option that the target does not have."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftgate.stats.acceptance import chain_law, expected_acceptance, mean_accepted
+from draftgate.stats.acceptance import block_law, chain_law, expected_acceptance, mean_accepted
 from draftgate.stats.exact import enumerate_law
 
 
@@ -45,6 +45,26 @@ def test_with_one_rate_everywhere_it_is_geometric():
     )
 
     assert chain_law(*tables) == pytest.approx([0.3, 0.7 * 0.3, 0.49 * 0.3, 0.343])
+
+
+def test_block_verification_keeps_eleven_ninths_where_the_token_rule_keeps_ten():
+    """The example of Sun et al. 2024, section 2: p = (1/3, 2/3), q = (2/3, 1/3) everywhere, two tokens drafted."""
+    p, q = (np.array([Fraction(a, 3), Fraction(3 - a, 3)]) for a in (1, 2))
+    tables = [[np.broadcast_to(law, (2,) * (i + 1)) for i in range(2)] for law in (p, q)]
+
+    assert Fraction(10, 9) == mean_accepted(chain_law(*tables))
+    assert Fraction(11, 9) == mean_accepted(block_law(*tables))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_block_verification_never_keeps_less_and_the_first_token_as_often(by_hand, seed):
+    rng = np.random.default_rng(seed)
+    target, draft = (by_hand.fractions_table(rng, 3, 3) for _ in range(2))
+    block, token = block_law(target, draft), chain_law(target, draft)
+
+    assert sum(block) == 1
+    assert block[0] == token[0]
+    assert mean_accepted(block) >= mean_accepted(token)
 
 
 def test_laws_over_different_vocabularies_are_refused():

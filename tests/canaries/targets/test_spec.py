@@ -55,3 +55,15 @@ def test_an_unknown_option_is_refused_and_the_known_ones_are_named():
         TargetSpec("draft", {"depth": "1"}).refuse_unknown(("k", "model"))
     with pytest.raises(UsageError, match="it takes none"):
         TargetSpec("plain", {"k": "1"}).refuse_unknown(())
+
+
+def test_a_share_lies_between_0_and_1():
+    assert [0.4, 0.25] == [TargetSpec("draft", {"confidence": text}).share("confidence") for text in ("0.4", ".25")]
+
+
+@pytest.mark.parametrize("text", ["0", "0.0", "1", "1.5", "-0.4", "0.4x", "nan", "1e-3", ""])
+def test_what_is_no_share_is_refused_in_one_line(text):
+    with pytest.raises(UsageError, match=r"is not a number between 0 and 1, such as 0\.4") as caught:
+        TargetSpec("draft", {"confidence": text}).share("confidence")
+
+    assert "\n" not in str(caught.value)

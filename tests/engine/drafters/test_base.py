@@ -30,6 +30,7 @@ def table(seed):
 
 MAKERS = {
     "draft": lambda: DraftModel(table(1), LENGTH),
+    "confident": lambda: DraftModel(table(1), LENGTH, confidence=0.5),
     "self": lambda: DraftModel(table(0), LENGTH),
     "ngram": lambda: NGram(VOCABULARY, LENGTH, shortest=1),
     "uniform": lambda: Uniform(VOCABULARY, LENGTH),

@@ -1,11 +1,18 @@
 import numpy as np
 import pytest
 
+from draftgate.canaries.samplers.proofs.proof import case_of
+from draftgate.canaries.samplers.proofs.rounds import one_round
+from draftgate.canaries.samplers.proofs.rules import DRAWN, RULES
 from draftgate.engine.cache.contiguous import ContiguousCache
 from draftgate.engine.drafters.draft_model import DraftModel
 from draftgate.engine.request import Sampling
-from draftgate.engine.sampling import next_token_probs
+from draftgate.engine.sampling import next_token_probs, softmax
+from draftgate.engine.verification.block import accept_block
+from draftgate.engine.verification.lossless import accept
+from draftgate.engine.verification.traversal import accept_traversal
 from tolerances import FLOAT32_LOGITS, ROUNDING
+from wrong_rules import ended_before_the_unsure, ended_behind_the_unsure, tampered
 
 WARM = Sampling(temperature=1.0)
 K = 3
@@ -138,3 +145,52 @@ def test_the_cache_is_the_one_it_was_given(small):
     DraftModel(small.table_model(), K, factory).begin(5)
 
     assert 5 == made[-1]
+
+
+@pytest.mark.parametrize("judge", [accept, accept_block, accept_traversal], ids=["token", "block", "traversal"])
+@pytest.mark.parametrize(
+    ("change", "right"), [(ended_behind_the_unsure, True), (ended_before_the_unsure, False)], ids=["behind", "before"]
+)
+def test_a_draft_may_end_behind_a_weak_token_and_not_before_it(change, right, judge):
+    """Enumerated: the token that stops a draft must be proposed."""
+    cases = [case_of(RULES["block"], 0, index) for index in range(60)]
+    wrong = sum(one_round(case, DRAWN, tampered(change, judge)).distance(case) > 0 for case in cases)
+
+    assert wrong == 0 if right else wrong > 5
+
+
+def confident(model, least, small, rows=60, sampling=WARM, length=K):
+    drafter = DraftModel(model, length, confidence=least)
+    drafter.begin(rows)
+    contexts = [[1, 2, 3]] * rows
+    requests = [small.request((1, 2, 3), seed=row, sampling=sampling) for row in range(rows)]
+    return drafter.draft(small.situation(contexts, [length] * rows, requests=requests))
+
+
+@pytest.mark.parametrize("sampling", [WARM, Sampling()], ids=["sampled", "greedy"])
+def test_a_chain_ends_behind_the_first_token_that_the_model_was_not_sure_of(sampling, small):
+    """Sure by its own law at temperature 1, whatever is asked for: greedy laws are all sure."""
+    model = small.table_model(vocabulary=6)
+    whole, ended = confident(model, 0.0, small, sampling=sampling), confident(model, 0.3, small, sampling=sampling)
+
+    for full, short in zip(whole, ended, strict=True):
+        before = [[1, 2, 3, *full.tokens[1:node].tolist()] for node in range(1, K + 1)]
+        own = [softmax(model.law(b).astype(np.float64))[t] for b, t in zip(before, full.tokens[1:], strict=True)]
+        first = int(np.argmax(np.array([*own, 0.0]) < 0.3))
+        assert full.tokens[: min(first + 1, K) + 1].tolist() == short.tokens.tolist()
+        assert np.array_equal(full.probs[: len(short.tokens)], short.probs)
+    assert len({tree.drafted for tree in ended}) > 1 or sampling.temperature == 0
+
+
+def test_where_every_row_has_ended_the_model_is_not_asked_again(small):
+    passes = []
+
+    class Counting(type(small.table_model())):
+        def score_last(self, block, cache):
+            passes.append(block.tokens.shape[1])
+            return super().score_last(block, cache)
+
+    model = Counting(small.table_model(vocabulary=6).table)
+
+    assert {1} == {tree.drafted for tree in confident(model, 1.0, small)}
+    assert passes == [3]  # the context, from which the token that ends the draft was drawn

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pytest
 
-from draftgate.canaries.samplers.proofs.proof import case_of, prove_part
+from draftgate.canaries.samplers.proofs.cases import Case, histories, rational
+from draftgate.canaries.samplers.proofs.proof import case_of, prove_part, token_accepted
 from draftgate.canaries.samplers.proofs.rounds import one_round
 from draftgate.canaries.samplers.proofs.rules import DRAWN, RULES
-from draftgate.engine.tree import DraftTree
+from draftgate.engine.models.table import TableModel, peaked_table
+from draftgate.engine.sampling import softmax
+from draftgate.engine.tree import DraftTree, chain_parents
 from draftgate.engine.verification.base import Accepted, Guarantee, RowChance, Rule
 from draftgate.engine.verification.block import Block, accept_block
+from draftgate.engine.verification.lossless import accept
+from draftgate.stats.acceptance import block_law, mean_accepted
 from wrong_rules import WRONG_BLOCKS, block
 
 CASES = 60
@@ -33,6 +39,51 @@ def test_more_is_kept_than_under_the_token_rule():
     part = prove_part(BLOCK, range(CASES), 0)
 
     assert part.token < part.accepted < part.bound
+
+
+K, PARTS = 2, 10_000
+
+
+def of_tables(seed, vocabulary=3):
+    """Two table models behind a prompt, as a case: what the engine decodes, in rational numbers."""
+    rng = np.random.default_rng(seed)
+    models = [TableModel(peaked_table(vocabulary, 5, rng)) for _ in range(2)]
+
+    def law(model, history):
+        parts = (softmax(model.law((0, 1, *history)).astype(np.float64)) * PARTS).astype(int) + 1
+        return rational(Fraction(int(part), int(parts.sum())) for part in parts)
+
+    target, draft = ({h: law(model, h) for h in histories(vocabulary, K + 1)} for model in models)
+    return Case(vocabulary, chain_parents(K), target, {h: q for h, q in draft.items() if len(h) < K})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_on_table_models_it_keeps_more_than_token_verification_in_expectation(seed):
+    """Enumerated whole: no draw, and nothing to be lucky with."""
+    case = of_tables(seed)
+    ours, theirs = one_round(case, DRAWN, accept_block), one_round(case, DRAWN, accept)
+
+    assert [0, 0] == [ours.distance(case), theirs.distance(case)]
+    assert theirs.accepted == token_accepted(case) < ours.accepted
+
+
+def as_tables(laws, k, vocabulary):
+    """The laws of a case as arrays by history."""
+    return [
+        np.array([laws[h] for h in histories(vocabulary, i + 1) if len(h) == i]).reshape((vocabulary,) * (i + 1))
+        for i in range(k)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_it_keeps_is_the_sum_of_the_weights(seed):
+    """The first token as often as the token rule keeps it: what the gate expects of the first node holds for both."""
+    case = of_tables(seed)
+    p, q = (as_tables(laws, K, case.vocabulary) for laws in (case.target, case.draft))
+    law = block_law(p, q)
+
+    assert mean_accepted(law) == one_round(case, DRAWN, accept_block).accepted
+    assert 1 - law[0] == np.minimum(p[0], q[0]).sum()
 
 
 @pytest.mark.parametrize("slip", WRONG_BLOCKS.values(), ids=WRONG_BLOCKS)
